@@ -8,9 +8,9 @@ import { withDatabase } from './database.ts';
 
 export const account: Command = {
   forms: ['account create --name NAME', 'account list'],
-  about: 'Make an account, or list them.',
+  about: 'Make an account, or list all accounts.',
   help: `Accounts see nothing of each other. The first start makes account 1; most installations need no other.
-After making one, give it keys: sendlark keys create --account N`,
+A new account needs keys: sendlark keys create --account N`,
   options: { name: { type: 'string' } },
   run: (call) => choose(call, { create, list }),
 };

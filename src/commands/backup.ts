@@ -14,9 +14,9 @@ import { assertWritable, writeComplete } from './target-file.ts';
 export const backup: Command = {
   forms: ['backup FILE [--force]'],
   about: 'Copy the database, also while the service sends.',
-  help: `The copy is the database at the moment the command starts, one file, checked before it gets its name.
-FILE may be - for standard output. It holds personal data and signing keys: keep it as safe as the database. --force replaces an earlier FILE.
-The copy leaves out who was mailed after it was made, so a restored database sends nothing until: sendlark release`,
+  help: `The copy is the database at the moment the command starts, as one file, which is checked before it gets its name.
+FILE may be - for standard output. The copy holds personal data and signing keys: keep it as safe as the database. --force replaces an earlier FILE.
+The copy does not know who was mailed after it was made, so a restored database sends nothing until: sendlark release`,
   options: { force: { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');

@@ -8,7 +8,7 @@ import { STANDARD } from './standard-streams.ts';
 
 /** The maximum size of a file: enough for a mail with attachments, and more than a template may have. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** The compile thread serves accounts in turn. No account has this id. */
+/** The account id for the compile thread, which serves accounts in turn. No account has this id. */
 const NO_ACCOUNT = 0;
 
 export const check: Command = {
@@ -17,7 +17,7 @@ export const check: Command = {
   help: `FILE is a template in HTML or MJML (its markup or its JSON form), or a mail with its header (.eml); - is standard input. Each finding has a
 code and a severity: an error is wrong in every mail, a warning may keep recipients from reading it, a note is worth a look. What only an
 account knows, such as its merge tags, is checked in the dashboard and by POST /check.
-Exit code 1 if there is an error. Needs no database.`,
+Exit code 1 if an error is found. Needs no database.`,
   options: {},
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
@@ -35,7 +35,7 @@ Exit code 1 if there is an error. Needs no database.`,
   },
 };
 
-/** Returns the text of a file, or of standard input. Throws if it is too long. */
+/** Returns the text of a file, or of standard input. Throws if the text is longer than `MAX_BYTES`. */
 async function readFile(file: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

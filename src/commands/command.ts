@@ -2,7 +2,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 export interface Command {
-  /** The ways to call it, each without the leading `sendlark `. */
+  /** The ways to call the command, each without the leading `sendlark `. */
   forms: readonly string[];
   /** One sentence for the overview of commands. */
   about: string;
@@ -21,21 +21,22 @@ export interface Call {
   words: readonly string[];
   /** True if the answer must be one JSON value on standard output. */
   json: boolean;
+  /** True if an option without a text, such as --force, is set. */
   flag(name: string): boolean;
-  /** The text of an option, or undefined if it is not given. */
+  /** The text of an option; undefined if the option is not set. */
   option(name: string): string | undefined;
   /** Prints a line for human readers. Prints nothing with --json. */
   say(line: string): void;
-  /** Prints the result: as JSON with --json, otherwise as the given lines, or `none` if there are no lines. */
+  /** Prints the result: `value` as JSON with --json, otherwise `lines`, or `none` if there are no lines. */
   answer(value: unknown, lines: readonly string[], none?: string): void;
 }
 
-/** Whether --json is among the words of the command line, also where they cannot be parsed. */
+/** Returns true if --json is among the words of the command line, even if they cannot be parsed. */
 export function wantsJson(): boolean {
   return process.argv.includes('--json');
 }
 
-/** Prints a line that is no result on standard error: with --json as JSON. */
+/** Prints a warning on standard error: with --json as JSON. */
 export function warn(line: string): void {
   console.error(wantsJson() ? JSON.stringify({ warning: line }) : line);
 }
@@ -64,7 +65,7 @@ function parse({ options }: Command, args: string[]): { values: Record<string, u
   try {
     return parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: true });
   } catch (error) {
-    // Keep the first sentence, which names the error. Node's long advice on quoting follows it.
+    // Only the first sentence is kept, which names the error. Node's long advice on quoting follows.
     throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
   }
 }
@@ -84,7 +85,7 @@ export function requireNumber(text: string, name: string): number {
   return Number(text);
 }
 
-/** Runs the entry of `forms` that the first word names. Throws UsageError if there is none. */
+/** Runs the entry of `forms` that the first word names. Throws UsageError if the word names no entry. */
 export function choose(call: Call, forms: Record<string, (call: Call) => Promise<void> | void>): Promise<void> | void {
   const [word = '', ...words] = call.words;
   const form = Object.hasOwn(forms, word) ? forms[word] : undefined;

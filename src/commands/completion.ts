@@ -1,4 +1,4 @@
-/** `sendlark completion`: prints what makes a shell complete commands, their words and options. */
+/** `sendlark completion`: prints the script with which a shell completes commands, their words and options. */
 import { type Command, choose } from './command.ts';
 
 interface Entry {
@@ -9,18 +9,19 @@ interface Entry {
   options: string[];
 }
 
-const COMMON = ['--json', '--help'];
+/** The options of every command. */
+const COMMON_OPTIONS = ['--json', '--help'];
 
-/** The command, for the commands that `loadAll` gives when it runs. */
+/** Returns the command. Its scripts complete the commands that `loadAll` returns. */
 export function completionOf(loadAll: () => Promise<ReadonlyMap<string, Command>>): Command {
   const print = (script: (entries: Entry[]) => string) => async () => console.log(script(entriesOf(await loadAll())));
   return {
     forms: ['completion bash', 'completion zsh', 'completion fish'],
-    about: 'Print what makes a shell complete these commands.',
+    about: 'Print the script with which a shell completes these commands.',
     help: `bash: sendlark completion bash > /etc/bash_completion.d/sendlark, with the package bash-completion
 zsh: sendlark completion zsh > a folder of $fpath, as _sendlark
 fish: sendlark completion fish > ~/.config/fish/completions/sendlark.fish
-Start the shell anew afterwards.`,
+Then start a new shell.`,
     options: {},
     run: (call) => choose(call, { bash: print(bash), zsh: print(zsh), fish: print(fish) }),
   };
@@ -33,7 +34,7 @@ function entriesOf(all: ReadonlyMap<string, Command>): Entry[] {
       name,
       about,
       words: [...new Set(words.flatMap((word) => word ?? []))],
-      options: [...Object.keys(options).map((option) => `--${option}`), ...COMMON],
+      options: [...Object.keys(options).map((option) => `--${option}`), ...COMMON_OPTIONS],
     };
   });
 }
@@ -65,11 +66,11 @@ ${cases.join('\n')}
 complete -o filenames -F _sendlark sendlark`;
 }
 
-/** A text between single quotes, for zsh and fish. */
-const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "'\\''")}'`;
+/** Returns a text between single quotes, for zsh and fish. */
+const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "'\\''")}'`;
 
 function zsh(entries: Entry[]): string {
-  const commands = entries.map(({ name, about }) => `    ${quoted(`${name}:${about}`)}`);
+  const commands = entries.map(({ name, about }) => `    ${quote(`${name}:${about}`)}`);
   const cases = entries.map(
     ({ name, words, options }) => `    ${name}) words_of=(${words.join(' ')}); options_of=(${options.join(' ')}) ;;`,
   );
@@ -100,7 +101,7 @@ if [[ "$funcstack[1]" = _sendlark ]]; then _sendlark "$@"; else compdef _sendlar
 
 function fish(entries: Entry[]): string {
   const lines = entries.flatMap(({ name, about, words, options }) => [
-    `complete -c sendlark -n __fish_use_subcommand -f -a ${name} -d ${quoted(about)}`,
+    `complete -c sendlark -n __fish_use_subcommand -f -a ${name} -d ${quote(about)}`,
     ...(words.length > 0
       ? [
           `complete -c sendlark -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words.join(' ')}' -f -a '${words.join(' ')}'`,

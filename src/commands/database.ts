@@ -22,8 +22,8 @@ export function settings(): Config {
 }
 
 /**
- * Runs `work` on the database of the settings and closes it. First upgrades a file of an older release, for which the server
- * must be stopped. Throws a one-line Error if there is no file, or if the file is from a newer release.
+ * Opens the database that the settings name, runs `work` and closes the database. First upgrades a file of an older release, for which the
+ * server must be stopped. Throws a one-line Error if the file does not exist or is from a newer release.
  */
 export async function withDatabase<T>(work: (db: Db, config: Config) => Promise<T> | T): Promise<T> {
   const config = settings();
@@ -51,14 +51,14 @@ function upgrade(db: Db, path: string): void {
   }
 }
 
-/** Returns the number given with --type. Throws UsageError without one. */
+/** Returns the number after --type. Throws UsageError if the option is missing or is not a number. */
 export function typeOption(call: Call): number {
   const type = call.option('type');
   if (type === undefined) throw new UsageError('--type N is missing: the number of a list');
   return requireNumber(type, '--type');
 }
 
-/** Returns the account that owns the contact type. Throws a one-line Error if there is no such type. */
+/** Returns the account that owns a contact type. Throws a one-line Error if no contact type has this id. */
 export function requireContactType(db: Db, typeId: number): { accountId: number } {
   const type = db
     .select({ accountId: contactTypes.user_id })

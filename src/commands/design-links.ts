@@ -1,4 +1,4 @@
-/** `sendlark design-links`: revokes links to design pages, which open without a key. */
+/** `sendlark design-links`: revokes links to design pages, which anybody with the link can open. */
 
 import { revokeDesignLinks } from '../templates/designs/designs.ts';
 import { systemClock } from '../time/clock.ts';

@@ -8,15 +8,15 @@ import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { type Call, type Command, choose, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
-const SELECTOR = 'sendlark';
+const DEFAULT_SELECTOR = 'sendlark';
 
 export const dkim: Command = {
   forms: ['dkim create DOMAIN [--selector S] [--type rsa|ed25519]', 'dkim list', 'dkim remove DOMAIN [--selector S]'],
   about: 'Make, list or remove the keys that sign mail.',
-  help: `Mail from DOMAIN is signed from the moment the key is made. create prints the DNS record that publishes it: paste it at
-once, then check it with: sendlark doctor
-To rotate, create a key with another --selector (the newest signs), wait a week, remove the old one. rsa is verified
-everywhere; ed25519 is shorter and faster, and not known to all receivers yet.`,
+  help: `Mail from DOMAIN is signed from the moment the key is made. create prints the DNS record that publishes the key: add the
+record at once, then check it with: sendlark doctor
+To rotate, create a key with another --selector (the newest key signs), wait a week, then remove the old key. All receivers
+verify rsa; ed25519 is shorter and faster, but not all receivers know it yet.`,
   options: { selector: { type: 'string' }, type: { type: 'string' } },
   run: (call) => choose(call, { create, list, remove }),
 };
@@ -24,12 +24,12 @@ everywhere; ed25519 is shorter and faster, and not known to all receivers yet.`,
 type Key = typeof dkimKeys.$inferSelect;
 
 async function create(call: Call): Promise<void> {
-  const domain = domainOf(call);
-  const selector = selectorOf(call);
+  const domain = requireDomain(call);
+  const selector = requireSelector(call);
   const type = call.option('type') ?? 'rsa';
   if (type !== 'rsa' && type !== 'ed25519') throw new UsageError('--type must be rsa or ed25519');
   const key = await withDatabase((db) => {
-    if (find(db, domain, selector) !== undefined) {
+    if (findKey(db, domain, selector) !== undefined) {
       throw new Error(`${domain} has a key under ${selector} already: give another --selector, or remove it first`);
     }
     const created_at = isoTimestamp(systemClock.now());
@@ -52,31 +52,31 @@ async function create(call: Call): Promise<void> {
 async function list(call: Call): Promise<void> {
   requireWords(call);
   const rows = await withDatabase((db) => db.select().from(dkimKeys).orderBy(asc(dkimKeys.id)).all());
-  const shown = rows.map(({ domain, selector, private_key, created_at }) => ({
+  const keys = rows.map(({ domain, selector, private_key, created_at }) => ({
     domain,
     selector,
     created_at,
     record: dnsRecord(domain, selector, private_key),
   }));
   call.answer(
-    shown,
-    shown.map(({ domain, selector, created_at }) => `${domain}  ${selector}  made ${created_at.slice(0, 10)}`),
+    keys,
+    keys.map(({ domain, selector, created_at }) => `${domain}  ${selector}  made ${created_at.slice(0, 10)}`),
     'There are no keys, so no mail is signed; to make one: sendlark dkim create DOMAIN',
   );
 }
 
 async function remove(call: Call): Promise<void> {
-  const domain = domainOf(call);
-  const selector = selectorOf(call);
+  const domain = requireDomain(call);
+  const selector = requireSelector(call);
   await withDatabase((db) => {
-    const key = find(db, domain, selector);
+    const key = findKey(db, domain, selector);
     if (key === undefined) throw new Error(`${domain} has no key under ${selector}; see: sendlark dkim list`);
     db.delete(dkimKeys).where(eq(dkimKeys.id, key.id)).run();
   });
   call.answer({ domain, selector }, [`Removed: ${selector}._domainkey.${domain}. Keep its DNS record for a week.`]);
 }
 
-function find(db: Db, domain: string, selector: string): Key | undefined {
+function findKey(db: Db, domain: string, selector: string): Key | undefined {
   return db
     .select()
     .from(dkimKeys)
@@ -84,15 +84,16 @@ function find(db: Db, domain: string, selector: string): Key | undefined {
     .get();
 }
 
-function domainOf(call: Call): string {
+/** Returns the domain in ASCII form. Throws UsageError if the word is not a domain. */
+function requireDomain(call: Call): string {
   const [name = ''] = requireWords(call, 'DOMAIN');
   const domain = asciiDomain(name);
   if (domain === null) throw new UsageError(`${name} is no domain such as example.com`);
   return domain;
 }
 
-function selectorOf(call: Call): string {
-  const selector = (call.option('selector') ?? SELECTOR).toLowerCase();
+function requireSelector(call: Call): string {
+  const selector = (call.option('selector') ?? DEFAULT_SELECTOR).toLowerCase();
   if (!/^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/.test(selector)) {
     throw new UsageError('--selector must be letters, digits and inner hyphens, at most 63');
   }

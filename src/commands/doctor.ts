@@ -27,10 +27,10 @@ const MARKS = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' } as const;
 export const doctor: Command = {
   forms: ['doctor [--dns ADDRESS[:PORT]]'],
   about: 'Check settings, database, SMTP servers, DNS; say what to do.',
-  help: `Looks at the settings, disk, clock, database, its files, SMTP servers and public address, and at SPF, DKIM, DMARC and alignment of every sender's domain,
-with the records to paste. The dashboard shows what it saw. It changes no record, and sends no mail but one to the service itself where that takes returned
-mail in, to see whether it arrives: the service has to run for that, and may run in any case.
-Exit code 0: nothing that stops mail (warnings may be there); 1: something does. --dns asks that server.`,
+  help: `Checks settings, disk, clock, the database and its files, SMTP servers and public address, and SPF, DKIM, DMARC and alignment of every sender's domain,
+with the records to publish. The dashboard shows the results of the last run. The doctor changes no record. It sends no mail, except a test mail to a
+service that receives returned mail, which must run for that test. The service may run in any case.
+Exit code 0: nothing stops mail (there may be warnings); 1: something stops mail. --dns asks that DNS server.`,
   options: { dns: { type: 'string' } },
   async run(call) {
     requireWords(call);
@@ -38,14 +38,14 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
     const checks = await withDatabase(async (db, config) => {
       const domains = listSenderDomains(db, config);
       const relays = configuredRelays(db.$client, config);
-      const at = Date.now();
-      const { spf, perDomain, seen } = await checkDomains(resolver, domains, relays, at);
+      const now = Date.now();
+      const { spf, perDomain, seen } = await checkDomains(resolver, domains, relays, now);
       const relayFindings = await relayChecks(db.$client, config);
-      const seenRelays = relays.map((relay, at) => ({
+      const relayStates = relays.map((relay, at) => ({
         relay: relayName(relay),
         state: relayFindings[at]?.state ?? ('fail' as const),
       }));
-      remember(() => recordDoctorFindings(db.$client, { at, relays: seenRelays, domains: seen }));
+      record(() => recordDoctorFindings(db.$client, { at: now, relays: relayStates, domains: seen }));
       return [
         ...localChecks(db.$client, config, Date.now()),
         ...nodeChecks(db.$client, config, Date.now()),
@@ -53,7 +53,7 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
         filesCheck(config),
         ...relayFindings,
         await publicUrlCheck(findPublicUrl(db.$client, config).url, openTokens(db.$client), Date.now()),
-        ...(takesReturnedMail(config) ? [await returnedMail(db, config, resolver)] : []),
+        ...(takesReturnedMail(config) ? [await checkReturnedMail(db, config, resolver)] : []),
         ...spf,
         ...perDomain.flat(),
       ];
@@ -64,20 +64,20 @@ Exit code 0: nothing that stops mail (warnings may be there); 1: something does.
   },
 };
 
-async function returnedMail(db: Db, config: Config, resolver: Resolver): Promise<Finding> {
+async function checkReturnedMail(db: Db, config: Config, resolver: Resolver): Promise<Finding> {
   const at = Date.now();
   const finding = await returnedMailCheck(db.$client, config, { resolver, now: at });
-  remember(() => recordReturnedMail(db.$client, { domain: config.BOUNCE_DOMAIN, at, finding }));
+  record(() => recordReturnedMail(db.$client, { domain: config.BOUNCE_DOMAIN, at, finding }));
   return finding;
 }
 
 /** Records findings for the dashboard. An error does not end the command, because a read-only database is already among the findings. */
-function remember(record: () => void): void {
+function record(write: () => void): void {
   try {
-    record();
+    write();
   } catch (error) {
     console.error(
-      `What was seen could not be kept for the dashboard: ${error instanceof Error ? error.message : error}`,
+      `The results could not be stored for the dashboard: ${error instanceof Error ? error.message : error}`,
     );
   }
 }

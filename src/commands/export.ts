@@ -13,8 +13,8 @@ import { assertWritable, writeComplete } from './target-file.ts';
 export const exportFile: Command = {
   forms: ['export --type N [FILE] [--force]'],
   about: 'Write the contacts of a type to a CSV file.',
-  help: `Columns are the reserved fields, then the account's own; sendlark import takes the file back. Without FILE, or with -, the CSV goes to
-standard output. FILE is readable by you alone and has its name only when it is whole; --force replaces an earlier one.
+  help: `The columns are the reserved fields, then the account's own; sendlark import can read the file. Without FILE, or with -, the CSV goes to
+standard output. FILE is readable by you alone and gets its name once it is complete; --force replaces an earlier FILE.
 The service may run meanwhile.`,
   options: { type: { type: 'string' }, force: { type: 'boolean' } },
   async run(call) {
@@ -39,14 +39,14 @@ interface ExportRequest {
   file: string;
 }
 
-/** Returns the number of contacts written. */
+/** Writes the file, with a progress display. Returns the number of contacts written. */
 async function writeFile(db: Db, { accountId, typeId, file }: ExportRequest, call: Call): Promise<number> {
-  const whole = contactsOf(db, typeId);
+  const total = countContacts(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;
   const contacts = contactsCsv(db, accountId, typeId, (count) => {
     written = count;
-    progress.update(count, whole);
+    progress.update(count, total);
   });
   await writeComplete(file, (unfinished) =>
     pipeline(contacts, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 })),
@@ -55,7 +55,7 @@ async function writeFile(db: Db, { accountId, typeId, file }: ExportRequest, cal
   return written;
 }
 
-function contactsOf({ $client }: Db, typeId: number): number {
+function countContacts({ $client }: Db, typeId: number): number {
   const count = $client.prepare('SELECT count(*) FROM contacts WHERE contact_type_id = ? AND deleted_at IS NULL');
   return Number(count.pluck().get(typeId));
 }

@@ -9,14 +9,15 @@ import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 import { STANDARD, withInputFile } from './standard-streams.ts';
 
-const ERRORS_SHOWN = 20;
+/** How many errors of rows are printed at most. */
+const MAX_SHOWN_ERRORS = 20;
 
 export const importFile: Command = {
   forms: ['import FILE --type N [--no-automations]'],
   about: 'Import contacts from a CSV file.',
-  help: `FILE may be - for standard input. The first row names the columns; email is needed. Rows go to the list N (GET /api/contacts-type); an address
-already there is updated. Bad rows fail alone and are named. Killed half-way, run it again. The service may run meanwhile.
-Whoever is new enters the live automations of the list and its segments; with --no-automations nobody does.`,
+  help: `FILE may be - for standard input. The first row names the columns; email is needed. Rows go to the list N (GET /api/contacts-type); a contact
+who is already on the list is updated. Each bad row fails alone and is named. If the command is killed, run it again. The service may run meanwhile.
+New contacts enter the live automations of the list and its segments; with --no-automations they do not.`,
   options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
@@ -38,13 +39,15 @@ Whoever is new enters the live automations of the list and its segments; with --
     progress.end();
     const answer = inEnglish(report);
     const { rows, created, updated, failed, notes, errors } = answer;
-    const twice = report.id === 0 ? 0 : rows - failed - created - updated;
-    const unshown = failed - new Set(errors.slice(0, ERRORS_SHOWN).map(({ line }) => line)).size;
+    const repeated = report.id === 0 ? 0 : rows - failed - created - updated;
+    const unshown = failed - new Set(errors.slice(0, MAX_SHOWN_ERRORS).map(({ line }) => line)).size;
     call.answer(answer, [
       `${rows} rows: ${created} created, ${updated} updated, ${failed} failed`,
-      ...(twice > 0 ? [`${twice} more rows had an address that a later row has too; the later one counts`] : []),
+      ...(repeated > 0 ? [`${repeated} more rows had an address that a later row has too; the later one counts`] : []),
       ...notes,
-      ...errors.slice(0, ERRORS_SHOWN).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`),
+      ...errors
+        .slice(0, MAX_SHOWN_ERRORS)
+        .map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`),
       ...(unshown > 0 ? [`and ${unshown} more failed rows; --json shows up to 1000`] : []),
     ]);
     if (report.id === 0) throw new Error('Nothing was imported');
@@ -56,14 +59,14 @@ function progressBars(call: Call): ImportProgress & { end(): void } {
   let bar = startProgress(call, 'Reading', 'kB');
   let isWriting = false;
   return {
-    read: (bytes, whole) => bar.update(Math.round(bytes / 1000), Math.round(whole / 1000)),
-    wrote(people, whole) {
+    read: (bytes, total) => bar.update(Math.round(bytes / 1000), Math.round(total / 1000)),
+    wrote(people, total) {
       if (!isWriting) {
         bar.end();
         bar = startProgress(call, 'Importing', 'rows');
         isWriting = true;
       }
-      bar.update(people, whole);
+      bar.update(people, total);
     },
     end: () => bar.end(),
   };

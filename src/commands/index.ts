@@ -6,7 +6,7 @@ import { type Command, parseCall, UsageError, wantsJson } from './command.ts';
 import { completionOf } from './completion.ts';
 import { endWithOutput } from './standard-streams.ts';
 
-/** Each command by its name, imported when it is asked for: loading all of them takes longer than what most of them do. */
+/** The commands by name. A command is imported only when it is called, because loading all commands takes longer than most of them run. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['serve', async () => (await import('./serve.ts')).serve],
   ['node', async () => (await import('./serve.ts')).node],
@@ -33,7 +33,7 @@ const HELP = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-v'];
 
 async function main([name = 'serve', ...args]: string[]): Promise<void> {
-  // A service goes on when its log cannot be written.
+  // A service continues to run if its log cannot be written. All other commands end.
   if (name !== 'serve' && name !== 'node') endWithOutput(fail);
   if (HELP.includes(name)) return help(args[0]);
   if (VERSION_WORDS.includes(name)) return console.log(VERSION);
@@ -51,7 +51,7 @@ async function loadAll(): Promise<Map<string, Command>> {
   return new Map(await Promise.all(entries));
 }
 
-/** Resolves with the command of this name. Throws UsageError if there is none. */
+/** Resolves with the command of this name. Throws UsageError if no command has this name. */
 async function loadCommand(name: string): Promise<Command> {
   const load = COMMANDS.get(name);
   if (load !== undefined) return load();
@@ -63,7 +63,7 @@ async function loadCommand(name: string): Promise<Command> {
 const words = process.argv.slice(2);
 main(words).catch(fail);
 
-/** Says on standard error why the command failed, and sets the exit code: 2 for wrong usage, else 1. */
+/** Prints on standard error why the command failed, and sets the exit code: 2 for wrong usage, otherwise 1. */
 function fail(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
   const known = words.find((word) => COMMANDS.has(word));
@@ -79,14 +79,14 @@ function fail(error: unknown): void {
 
 /** Returns the list of commands, each with its purpose. */
 function overview(commands: readonly Command[]): string {
-  const forms = commands.map(({ forms, about }) => ({ form: forms[0]?.split(' ')[0] ?? '', about }));
-  const width = Math.max(...forms.map(({ form }) => form.length));
+  const entries = commands.map(({ forms, about }) => ({ name: forms[0]?.split(' ')[0] ?? '', about }));
+  const width = Math.max(...entries.map(({ name }) => name.length));
   return [
     'Sendlark: self-hosted e-mail campaigns in one process and one file.',
     '',
     'Usage: sendlark [COMMAND]',
     '',
-    ...forms.map(({ form, about }) => `  ${form.padEnd(width)}  ${about}`),
+    ...entries.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
     '',
     'sendlark help COMMAND tells more; sendlark --version says which release this is. --json gives a result as JSON on standard output,',
     'an error as JSON on standard error. In place of a file, - stands for standard input or output.',

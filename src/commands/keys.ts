@@ -14,9 +14,9 @@ export const keys: Command = {
   forms: ['keys create [--account N] [--name NAME] [--scopes LIST]', 'keys list', 'keys revoke PUBLICKEY'],
   about: 'Make, list or revoke API keys.',
   help: `A pair belongs to one account (1 unless --account says otherwise). Its secret is shown once and stored as a hash.
-It may do everything an owner may over the API, unless --scopes names less, with commas between: ${SCOPES.join(', ')}.
---name says which program has it.
-Revoking works at once, also while the service runs. To rotate: create a pair, move your programs to it, revoke the old one.`,
+A pair may do everything an owner may over the API, unless --scopes lists less, separated by commas: ${SCOPES.join(', ')}.
+--name says which program has the pair.
+Revoking works at once, also while the service runs. To rotate: create a pair, move your programs to it, revoke the old pair.`,
   options: { account: { type: 'string' }, name: { type: 'string' }, scopes: { type: 'string' } },
   run: (call) => choose(call, { create, list, revoke }),
 };
@@ -85,18 +85,19 @@ async function list(call: Call): Promise<void> {
 
 async function revoke(call: Call): Promise<void> {
   const [publicKey = ''] = requireWords(call, 'PUBLICKEY');
-  const done = await withDatabase((db) =>
+  const isRevoked = await withDatabase((db) =>
     inTransaction(db, () => {
       const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
-      const isRevoked = markKeyPairRevoked(db, systemClock, publicKey);
-      if (isRevoked && row !== undefined) record(db, row.user_id, 'key_revoked', keyLabel(row.name, publicKey));
-      return isRevoked;
+      const wasValid = markKeyPairRevoked(db, systemClock, publicKey);
+      if (wasValid && row !== undefined) record(db, row.user_id, 'key_revoked', keyLabel(row.name, publicKey));
+      return wasValid;
     }),
   );
-  if (!done) throw new Error('No valid key pair has this public key; see: sendlark keys list');
+  if (!isRevoked) throw new Error('No valid key pair has this public key; see: sendlark keys list');
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);
 }
 
+/** Adds an entry to the audit log. */
 function record(db: Db, accountId: number, action: AuditAction, subject: string): void {
   audit(db, { accountId, actor: COMMAND_LINE, action, subject }, systemClock.now());
 }

@@ -15,9 +15,9 @@ import { withDatabase } from './database.ts';
 export const loginLink: Command = {
   forms: ['login-link', 'login-link --user EMAIL [--without-second-factor]', 'login-link --account N'],
   about: 'Make a link to sign in to the dashboard.',
-  help: `Whoever opens the link within 30 minutes chooses a name and a password; it works once. Without --user it makes the first owner of
-account 1 (or of --account N), or is for the one user there is. For a user it sets a new password and ends their sessions; a second factor
-and passkeys stay, unless --without-second-factor takes them off for somebody who has lost them. A new link ends the earlier ones for the same person.`,
+  help: `Whoever opens the link within 30 minutes chooses a name and a password; the link works once. Without --user it is for the only user of
+account 1 (or of --account N), or makes the first owner if the account has no user. The new password of a user ends their sessions; a second factor
+and passkeys stay, unless --without-second-factor removes them for somebody who has lost them. A new link ends earlier links for the same person.`,
   options: {
     user: { type: 'string' },
     account: { type: 'string' },
@@ -32,7 +32,7 @@ and passkeys stay, unless --without-second-factor takes them off for somebody wh
     const resetsSecondFactor = call.flag('without-second-factor');
     if (resetsSecondFactor && email === undefined) throw new UsageError('--without-second-factor needs --user EMAIL');
     const { url, expiresAt, person } = await withDatabase((db, config) => {
-      const target = email === undefined ? soleUser(db, accountId) : userOf(db, email);
+      const target = email === undefined ? onlyUser(db, accountId) : requireUser(db, email);
       const link = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
       const url =
         (findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(link.secret);
@@ -46,7 +46,8 @@ and passkeys stay, unless --without-second-factor takes them off for somebody wh
   },
 };
 
-function userOf(db: Db, email: string): NewLink {
+/** Returns the user with this address. Throws if no user has it. */
+function requireUser(db: Db, email: string): NewLink {
   const address = parseAddress(email);
   const user = address === null ? undefined : findUserByEmail(db, address);
   if (user === undefined) throw new Error(`There is no user ${email}`);
@@ -54,10 +55,10 @@ function userOf(db: Db, email: string): NewLink {
 }
 
 /**
- * Returns the account's only user, or null as the user if it has none; the link then creates its first owner. Throws if it has
- * several users.
+ * Returns the account's only user. If the account has no user, `user` is null, and the link creates its first owner. Throws if the account
+ * does not exist or has several users.
  */
-function soleUser(db: Db, accountId: number): NewLink {
+function onlyUser(db: Db, accountId: number): NewLink {
   const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
   if (account === undefined) throw new Error(`There is no account ${accountId}; see: sendlark account list`);
   const [user, another] = db

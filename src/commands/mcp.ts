@@ -1,13 +1,13 @@
-/** `sendlark mcp`: lets a language model read an account, and with --drafts prepare mails, over the Model Context Protocol. */
+/** `sendlark mcp`: lets a language model read an account over the Model Context Protocol, and draft mails with --drafts. */
 import { type Command, requireWords, UsageError } from './command.ts';
 
 export const mcp: Command = {
   forms: ['mcp [--drafts]'],
   about: 'Let a language model read an account, by the Model Context Protocol.',
-  help: `Programs such as editors and assistants start it and talk to it over standard input and output. It is a client of a running service:
-SENDLARK_URL is its address, SENDLARK_PUBLIC_KEY and SENDLARK_SECRET_KEY a pair of keys with the scope read. Without --drafts it only reads. With it, and
-with the scope campaigns too, mails can be drafted and changed; sending them needs a person in the dashboard. Only tools that the pair's scopes
-allow are listed.`,
+  help: `Programs such as editors and assistants start this command and talk to it over standard input and output. It is a client of a running service:
+SENDLARK_URL is the address of the service, SENDLARK_PUBLIC_KEY and SENDLARK_SECRET_KEY a pair of keys with the scope read. Without --drafts it only reads.
+With --drafts, and the scope campaigns too, it can draft and change mails; only a person in the dashboard can send them. It lists only tools that the
+pair's scopes allow.`,
   options: { drafts: { type: 'boolean' } },
   async run(call) {
     requireWords(call);

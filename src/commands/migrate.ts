@@ -1,4 +1,4 @@
-/** `sendlark migrate`: imports contacts from the export of another service, unsubscribed and suppressed ones first. */
+/** `sendlark migrate`: imports contacts from the export of another service. Unsubscribed and suppressed contacts are marked first. */
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -19,16 +19,17 @@ import { type Call, type Command, requireWords, UsageError } from './command.ts'
 import { requireContactType, typeOption, withDatabase } from './database.ts';
 import { readStandardInput, STANDARD } from './standard-streams.ts';
 
-const ERRORS_SHOWN = 20;
+/** How many errors of rows are printed at most. */
+const MAX_SHOWN_ERRORS = 20;
 
 export const migrate: Command = {
   forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--no-automations] [--confirm]`),
   about: 'Take over contacts from the export of another service.',
-  help: `Without --confirm it changes nothing and says what it would do; with it, it does just that. FILE is the export as the service
-gives it: a CSV or JSON file, or a ZIP archive of them; - for standard input. People go to the list N (GET /api/contacts-type); whoever left,
-bounced or complained there is marked first and gets no mail. Killed half-way, run it again. The service may run meanwhile.
-Whoever is new enters the live automations of the list and its segments; with --no-automations nobody does.
-How to export there, and what is taken over: docs/migrating.md.`,
+  help: `Without --confirm the command changes nothing and says what it would do; with --confirm it does that. FILE is the export as the service
+makes it: a CSV or JSON file, or a ZIP archive of such files; - for standard input. Contacts go to the list N (GET /api/contacts-type); whoever
+unsubscribed, bounced or complained there is marked first and gets no mail. If the command is killed, run it again. The service may run meanwhile.
+New contacts enter the live automations of the list and its segments; with --no-automations they do not.
+How to export from each service, and what is imported: docs/migrating.md.`,
   options: { type: { type: 'string' }, 'no-automations': { type: 'boolean' }, confirm: { type: 'boolean' } },
   async run(call) {
     const [service = '', file = ''] = requireWords(call, 'SERVICE', 'FILE');
@@ -51,9 +52,9 @@ How to export there, and what is taken over: docs/migrating.md.`,
           fileName,
           folder,
         };
-        const read = await readExport(db, source);
-        if ('refusal' in read) throw new Error(read.refusal);
-        const { path, migration, columns } = read;
+        const exported = await readExport(db, source);
+        if ('refusal' in exported) throw new Error(exported.refusal);
+        const { path, migration, columns } = exported;
         const mapping = columns.map(({ field }) => field ?? '');
         const job = {
           databasePath: DATABASE_PATH,
@@ -72,7 +73,9 @@ How to export there, and what is taken over: docs/migrating.md.`,
           String(typeId),
           ...(call.flag('no-automations') ? ['--no-automations'] : []),
         ];
-        await (call.flag('confirm') ? carryOut(call, db, job, read) : preview(call, db, job, read, words));
+        await (call.flag('confirm')
+          ? migrateContacts(call, db, job, exported)
+          : preview(call, db, job, exported, words));
       } finally {
         await rm(folder, { recursive: true, force: true });
       }
@@ -80,8 +83,14 @@ How to export there, and what is taken over: docs/migrating.md.`,
   },
 };
 
-/** Says what a migration would do, and with which command. `words` is that command without --confirm. */
-async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, words: readonly string[]): Promise<void> {
+/** Prints what a migration would do, and the command that does it. `words` are the words of that command without --confirm. */
+async function preview(
+  call: Call,
+  db: Db,
+  job: ImportJob,
+  exported: ReadExport,
+  words: readonly string[],
+): Promise<void> {
   const preview = await previewImport(db, job);
   const { counts, failed, repeated, errors, notes, leaving } = preview;
   const segments = findMissingSegments(db, job);
@@ -95,50 +104,51 @@ async function preview(call: Call, db: Db, job: ImportJob, read: ReadExport, wor
     leaving,
     new_fields: job.migration?.newFields ?? [],
     new_segments: segments,
-    templates: read.templates.map(({ name }) => name),
-    left_out_columns: read.ignored.columns,
-    left_out_files: read.ignored.files,
-    ...inEnglish({ notes: [...read.notes, ...notes], errors }),
+    templates: exported.templates.map(({ name }) => name),
+    left_out_columns: exported.ignored.columns,
+    left_out_files: exported.ignored.files,
+    ...inEnglish({ notes: [...exported.notes, ...notes], errors }),
   };
-  const named = (what: string, names: readonly string[]) =>
-    names.length === 0 ? [] : [`${what}: ${names.join(', ')}`];
+  const listed = (heading: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${heading}: ${names.join(', ')}`];
   call.answer(answer, [
     ...leavingNotes(leaving).map((note) => english(note)),
     `Contacts: ${counts.new} new, ${counts.changed} changed, ${counts.unchanged} unchanged, ${failed} failed`,
     ...(repeated > 0 ? [`${repeated} more rows have an address that a later row has too; the later one counts`] : []),
-    `Of them unsubscribed or suppressed, and staying so: ${counts.left}`,
-    ...named(
+    `Of these, unsubscribed or suppressed, and staying so: ${counts.left}`,
+    ...listed(
       'New fields',
       answer.new_fields.map(({ field_name, field_type }) => `${field_name} (${field_type})`),
     ),
-    ...named('New segments', segments),
-    ...named('Templates', answer.templates),
-    ...named('Columns skipped', read.ignored.columns),
-    ...named('Files skipped', read.ignored.files),
+    ...listed('New segments', segments),
+    ...listed('Templates', answer.templates),
+    ...listed('Columns skipped', exported.ignored.columns),
+    ...listed('Files skipped', exported.ignored.files),
     ...answer.notes,
     ...errorLines(answer.errors),
     ...(preview.is_possible
-      ? [`Nothing was changed. To do it: sendlark migrate ${words.map(quoted).join(' ')} --confirm`]
+      ? [`Nothing was changed. To do it: sendlark migrate ${words.map(shellQuoted).join(' ')} --confirm`]
       : []),
   ]);
   if (!preview.is_possible) throw new Error('Nothing would be taken over');
 }
 
-async function carryOut(call: Call, db: Db, job: ImportJob, read: ReadExport): Promise<void> {
+/** Migrates the contacts and templates, and prints the result. */
+async function migrateContacts(call: Call, db: Db, job: ImportJob, exported: ReadExport): Promise<void> {
   const report = inEnglish(await importContacts(db, job));
   const { rows, created, updated, failed, notes, errors } = report;
-  if (report.id > 0) await addMissingTemplates({ db, clock: systemClock }, job.accountId, read.templates);
+  if (report.id > 0) await addMissingTemplates({ db, clock: systemClock }, job.accountId, exported.templates);
   call.answer(report, [
     `${rows} contacts: ${created} created, ${updated} updated, ${failed} failed`,
-    ...read.notes.map((note) => english(note)),
+    ...exported.notes.map((note) => english(note)),
     ...notes,
     ...errorLines(errors),
   ]);
   if (report.id === 0) throw new Error('Nothing was taken over');
 }
 
-/** A word of a command as a POSIX shell reads it. */
-const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+/** Returns a word of a command, quoted for a POSIX shell if needed. */
+const shellQuoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 const errorLines = (errors: readonly RowError[]) =>
-  errors.slice(0, ERRORS_SHOWN).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`);
+  errors.slice(0, MAX_SHOWN_ERRORS).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`);

@@ -12,14 +12,15 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
     .filter((name) => environment[name]?.trim() && !names.includes(name) && !SET_BY_NPM.test(name))
     .filter((name) => name.length <= MAX_NAME_LENGTH)
     .flatMap((setting) => {
-      const written = setting.toUpperCase().replaceAll('-', '_');
-      const begun = names.filter((name) => name.startsWith(`${written}_`));
-      const near = names.find((name) => isNear(written, name, name.length < 10 ? 1 : 2));
-      const meant = near ?? (begun.length === 1 ? begun[0] : undefined);
+      const upperCase = setting.toUpperCase().replaceAll('-', '_');
+      const near = names.find((name) => isNear(upperCase, name, name.length < 10 ? 1 : 2));
+      const [onlyLonger, ...otherLonger] = names.filter((name) => name.startsWith(`${upperCase}_`));
+      const meant = near ?? (otherLonger.length === 0 ? onlyLonger : undefined);
       return meant === undefined ? [] : [`${setting} is not a setting and is ignored: did you mean ${meant}?`];
     });
 }
 
+/** Longer names are not compared with the settings. */
 const MAX_NAME_LENGTH = 40;
 /** Names that npm sets for the scripts that it runs (npm, "scripts", Environment). */
 const SET_BY_NPM = /^(NODE$|npm_)/;

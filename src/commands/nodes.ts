@@ -11,8 +11,8 @@ const HEADINGS = ['NAME', 'STATE', 'RELEASE', 'MAILS/S', 'HAS', 'TAKEN TODAY', '
 export const nodes: Command = {
   forms: ['nodes'],
   about: 'List the sender nodes: state, rate, counts of the day, warm-up, last sign of life.',
-  help: `Reads the database, where the service records the state of the nodes every two seconds. Run it on the machine of the service.
-Below the list stands why mail waits, if it does, and what SMTP servers answered to nodes whose mail they refuse.`,
+  help: `Reads the database, where the service records the state of the nodes every two seconds. Run the command on the machine of the service.
+Below the list it says why mail waits, if any waits, and what SMTP servers answered to nodes whose mail they refuse.`,
   options: {},
   async run(call) {
     requireWords(call);

@@ -8,54 +8,57 @@ import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 
-/** The result mentions free space in the file from this size on. */
+/** The result mentions the free space in the file if it is larger than this. */
 const MIN_REPORTED_BYTES = 1e6;
 
 export const purge: Command = {
   forms: ['purge'],
   about: 'Remove deleted contacts, segments, automations and senders for good.',
-  help: `Deleting through the API hides a record and keeps its row; this removes the rows and overwrites their content,
-of automations also the earlier versions of their mails.
-Kept are e-mail addresses with the consent log and suppressions (so that nobody who left is mailed again), the results of
-sends, and every link in mails already sent. The service may run meanwhile. Backups made before still hold the rows.
-The space goes back to the disk. A file made by release 0.1.0 is written anew for that, once: stop the service for this purge.
-So is a file in which a person was erased since it was last written anew, because unused parts of its pages can still hold copies of
-what named them.`,
+  help: `Deleting through the API hides a record and keeps its row. This command removes the rows and overwrites their content,
+for automations also the earlier versions of their mails.
+E-mail addresses stay, with the consent log and suppressions (so that nobody who unsubscribed is mailed again), and so do the results
+of sends and every link in mails already sent. The service may run meanwhile. Earlier backups still hold the rows.
+The space goes back to the disk. A file made by release 0.1.0 must be rewritten once for that: stop the service for this purge.
+The same applies to a file in which a contact was erased since it was last rewritten, because unused parts of its pages can still hold
+copies of the contact's data.`,
   options: {},
   async run(call) {
     requireWords(call);
     const progress = startProgress(call, 'Purging', 'rows');
-    const { counts, freed, left, hasCopies } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
-      const removed = await purgeDeleted($client, progress.update);
+    const { counts, freed, stillFree, hasCopies } = await withDatabase(async ({ $client }, { DATABASE_PATH }) => {
+      const counts = await purgeDeleted($client, progress.update);
       progress.end();
       const freed = await releaseSpace($client, DATABASE_PATH);
-      return { counts: removed, freed, left: freeBytes($client), hasCopies: mayHaveErasedCopies($client) };
+      return { counts, freed, stillFree: freeBytes($client), hasCopies: mayHaveErasedCopies($client) };
     });
     const removed = Object.entries(counts).filter(([, count]) => count > 0);
     const lines = removed.map(([table, count]) => `${table.replaceAll('_', ' ')}: ${count} removed`);
     if (lines.length === 0) lines.push('Nothing was deleted: nothing to purge');
     if (freed > 0) lines.push(`${megabytes(freed)} given back to the disk`);
-    if (left > MIN_REPORTED_BYTES) {
+    if (stillFree > MIN_REPORTED_BYTES) {
       lines.push(
-        `${megabytes(left)} of the file are free and used again; to give them back, stop the service and run this once more`,
+        `${megabytes(stillFree)} of the file are free and will be used again; to give them back to the disk, stop the service and run this once more`,
       );
     }
     if (hasCopies) {
       lines.push(
-        'Unused parts of the file may hold copies of what named people who were erased; to remove them, stop the service and run this once more',
+        'Unused parts of the file may hold copies of the data of erased contacts; to remove them, stop the service and run this once more',
       );
     }
-    call.answer({ ...counts, bytes_given_back: freed, bytes_free: left, may_have_erased_copies: hasCopies }, lines);
+    call.answer(
+      { ...counts, bytes_given_back: freed, bytes_free: stillFree, may_have_erased_copies: hasCopies },
+      lines,
+    );
   },
 };
 
 /**
- * Returns the free space of the file to the disk. Returns the number of bytes. If no service uses the file, and an earlier
- * release made it or it may still hold copies of erased contacts' data, rewrites the whole file.
+ * Gives the free space of the file back to the disk. Returns how many bytes. Rewrites the whole file if no service uses it, and if an early
+ * release made the file or it may still hold copies of erased contacts' data.
  */
 async function releaseSpace(client: Database, path: string): Promise<number> {
-  const isDue = !isShrinkable(client) || mayHaveErasedCopies(client);
-  const lock = isDue ? lockUnlessServed(path) : null;
+  const needsRewriting = !isShrinkable(client) || mayHaveErasedCopies(client);
+  const lock = needsRewriting ? lockUnlessServed(path) : null;
   if (lock === null) return shrink(client);
   const free = freeBytes(client);
   try {

@@ -8,14 +8,14 @@ import { withDatabase } from './database.ts';
 export const release: Command = {
   forms: ['release'],
   about: 'Resume sending after a restore or a leap of the clock.',
-  help: `Everything that is due goes at once. Cancel what must not go before you run it. The service may run meanwhile.`,
+  help: `Everything that is due is sent at once. First cancel what must not be sent. The service may run meanwhile.`,
   options: {},
   async run(call) {
     requireWords(call);
     const { released, reason, left } = await withDatabase(({ $client }) => {
-      const held = sendingHeldReason($client);
-      const isReleased = held !== null && releaseSending($client, systemClock.now().getTime());
-      return { released: isReleased, reason: held, left: sendingHeldReason($client) };
+      const reason = sendingHeldReason($client);
+      const released = reason !== null && releaseSending($client, systemClock.now().getTime());
+      return { released, reason, left: sendingHeldReason($client) };
     });
     const goesOn = reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`;
     call.answer({ released, reason, left }, [left === null ? goesOn : `Sending stays held. ${left}`]);

@@ -3,14 +3,14 @@
  * version of Node is checked.
  */
 
-/** Set in a process that was restarted, so that it does not restart a second time for the same reason. */
+/** The environment variable of a process that was restarted, so that it does not restart a second time for the same reason. */
 const RESTARTED = 'SENDLARK_STARTED_ANEW';
-/** The dynamic linker. If Node was started through it, Node takes it for its own executable. */
+/** Matches the path of the dynamic linker. Node takes the linker for its own executable if it was started through the linker. */
 const LOADER = /\/ld[^/]*\.so[^/]*$/;
 
 /**
- * Restarts the program with these changes of its environment. The process id stays the same, so that a process manager notices
- * nothing. Returns only if the system cannot do that.
+ * Restarts the program with changes of its environment. The process id stays the same, so that a process manager notices nothing. Returns
+ * only if the system cannot replace the process image.
  */
 export function restartInPlace(changes: Record<string, string>): void {
   if (!canRestartInPlace()) return;
@@ -22,7 +22,7 @@ export function restartInPlace(changes: Record<string, string>): void {
   process.execve?.(process.execPath, words, { ...process.env, ...changes, [RESTARTED]: '1' });
 }
 
-/** Returns true if the process image can be replaced. Checked first, because Node aborts the process if execve fails. */
+/** Returns true if the process image can be replaced. Must be checked before, because Node aborts the process if execve fails. */
 function canRestartInPlace(): boolean {
   if (process.platform === 'win32' || LOADER.test(process.execPath)) return false;
   const { accessSync, constants } = process.getBuiltinModule('node:fs');

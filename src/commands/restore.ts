@@ -21,10 +21,10 @@ import { isSame, writeComplete } from './target-file.ts';
 export const restore: Command = {
   forms: ['restore FILE [--force]'],
   about: 'Put a backup in the place of the database, sending held.',
-  help: `FILE may be - for standard input. Needs the service to be stopped. Refuses to replace an existing database without --force.
-The copy does not know who was mailed after it was made. Start the service, cancel or delete the campaigns that have gone
-out since, then let sending go on: sendlark release
-Ids continue far beyond those handed out after the copy was made: links in mails of that time lead to nobody else.`,
+  help: `FILE may be - for standard input. Stop the service first. Replaces an existing database only with --force.
+The backup does not know who was mailed after it was made. Start the service, cancel or delete the campaigns that were sent
+since, then let sending go on: sendlark release
+New ids begin far beyond those given out after the backup was made, so links in mails of that time lead to no other record.`,
   options: { force: { type: 'boolean' } },
   async run(call) {
     const [file = ''] = requireWords(call, 'FILE');
@@ -36,7 +36,7 @@ Ids continue far beyond those handed out after the copy was made: links in mails
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);
       const owner = ownerOf(path);
       const queued = await withInputFile(file, existsSync(path) ? path : dirname(path), (input) =>
-        put(input, path, owner, call),
+        restoreFile(input, path, owner, call),
       );
       giveTo(`${path}-lock`, owner);
       call.answer({ database: path, queued, held: true }, [
@@ -48,8 +48,8 @@ Ids continue far beyond those handed out after the copy was made: links in mails
   },
 };
 
-/** Restores the file. Returns the number of mails that wait to be sent in the restored database. */
-async function put(file: string, path: string, owner: Owner, call: Call): Promise<number> {
+/** Puts a backup in the place of the database. Returns the number of mails that wait to be sent in the restored database. */
+async function restoreFile(file: string, path: string, owner: Owner, call: Call): Promise<number> {
   return writeComplete(path, async (unfinished) => {
     await copy(file, unfinished, call);
     const queued = prepare(unfinished, file, readLastIds(path));
@@ -63,11 +63,11 @@ async function put(file: string, path: string, owner: Owner, call: Call): Promis
 interface Owner {
   uid: number;
   gid: number;
-  /** The permissions of the file that is replaced; null if there is none. */
+  /** The permissions of the file that is replaced; null if no file is replaced. */
   mode: number | null;
 }
 
-/** Returns the owner of the database that is replaced, or of its folder if there is none. */
+/** Returns the owner of the database that is replaced, or of its folder if the database does not exist. */
 function ownerOf(path: string): Owner {
   const stats = statSync(path, { throwIfNoEntry: false });
   const { uid, gid } = stats ?? statSync(dirname(path));
@@ -75,21 +75,21 @@ function ownerOf(path: string): Owner {
 }
 
 /**
- * Changes the owner of a file, so that a service under its own user can open what root has created. Only root can do that. Follows no
- * symbolic link, because the folder is that user's, who could let a link lead to any file of root. Does not open the file, because closing
- * it would release the locks that SQLite holds on it (fcntl(2)).
+ * Changes the owner of a file if the command runs as root, so that a service under its own user can open the file. Follows no symbolic link:
+ * the folder belongs to that user, who could let a link lead to any file of root. Does not open the file, because closing it would release
+ * the locks that SQLite holds on the file (fcntl(2)).
  */
 function giveTo(file: string, { uid, gid }: Owner): void {
   if (process.getuid?.() === 0) lchownSync(file, uid, gid);
 }
 
-/** Changes the permissions of a file. Throws if it is a symbolic link, for the same reason. */
+/** Changes the permissions of a file. Throws if the path is a symbolic link, which could lead to any file of root. */
 function setMode(file: string, mode: number): void {
-  const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    fchmodSync(opened, mode);
+    fchmodSync(descriptor, mode);
   } finally {
-    closeSync(opened);
+    closeSync(descriptor);
   }
 }
 
@@ -106,6 +106,10 @@ async function copy(file: string, unfinished: string, call: Call): Promise<void>
   }
 }
 
+/**
+ * Checks the copied backup, which errors call `file`, and prepares it to replace the database. `replaced` has the last ids of that database.
+ * Returns the number of mails that wait to be sent.
+ */
 function prepare(unfinished: string, file: string, replaced: ReadonlyMap<string, number>): number {
   const { $client } = openBackup(unfinished, file);
   try {

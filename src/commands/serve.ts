@@ -14,15 +14,15 @@ const FIRST_SIGN_IN = 'first-sign-in.txt';
 export const serve: Command = {
   forms: ['serve'],
   about: 'Run the service; the default.',
-  help: `Makes the database at the first start, and shows the keys of the first account and a link to sign in once. Without a terminal they are in
+  help: `The first start makes the database, and shows the keys of the first account and a link to sign in once. Without a terminal it writes them to
 the file ${FIRST_SIGN_IN} beside the database. For more keys and links: sendlark keys create, sendlark login-link.
-SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, nothing is sent twice.
+SIGTERM or Ctrl-C stops the service: mails in flight are finished within SHUTDOWN_SECONDS, no mail is sent twice.
 Settings come from the environment and from a file .env in the working directory.`,
   options: {},
   async run(call) {
     requireWords(call);
     const config = settings();
-    // Imported only here, because without this import the other commands start in a fraction of the time.
+    // The server is imported here, because without this import the other commands start in a fraction of the time.
     const { serve: startServer } = await import('../server.ts');
     const server = await startServer(config);
     // The signals are handled before the lines below are printed, because a program that reads these lines may stop the
@@ -40,7 +40,7 @@ Settings come from the environment and from a file .env in the working directory
     const held = server.linksFault === null ? [] : [`Sending is held. ${server.linksFault}`];
     if (isTerminal) console.log([...lines, ...held].join('\n'));
     else {
-      // Logged whatever LOG_LEVEL is, because the person who starts the service waits for these lines.
+      // These lines are logged whatever LOG_LEVEL is, because the person who starts the service waits for them.
       const log = processLog({ LOG_LEVEL: 'info' });
       for (const line of lines) log({}, line);
       for (const line of held) log({}, line, 'error');
@@ -48,14 +48,14 @@ Settings come from the environment and from a file .env in the working directory
     void server.restart.then(async () => {
       await server.close().catch((error) => console.error(error));
       restartInPlace({ PORT: new URL(server.apiUrl).port });
-      // If the system cannot do that, the process manager starts the service again.
+      // If the system cannot replace the process image, the process manager starts the service again.
       process.exit(0);
     });
     if (server.keys !== null) await server.keysShown();
   },
 };
 
-/** The lines with the keys and the link of the first start; empty at later starts. */
+/** Returns the lines with the keys and the link of the first start; an empty list at later starts. */
 function firstSecrets({ keys, welcomeUrl }: Pick<Server, 'keys' | 'welcomeUrl'>): string[] {
   return [
     ...(keys === null
@@ -73,7 +73,7 @@ function firstSecrets({ keys, welcomeUrl }: Pick<Server, 'keys' | 'welcomeUrl'>)
 }
 
 /**
- * Writes the lines to a file beside the database that only its owner can read, because the output may go to a journal that others read.
+ * Writes the lines to a file beside the database. Only the file's owner can read it, while the output may go to a journal that others read.
  * Returns the line that names the file.
  */
 function storedSecrets(lines: readonly string[], databasePath: string): string[] {
@@ -90,9 +90,9 @@ function storedSecrets(lines: readonly string[], databasePath: string): string[]
 export const node: Command = {
   forms: ['node'],
   about: 'Run a sender node: hand over mail that the service gives out over NATS.',
-  help: `Needs NATS_URL, the same as the service. The SMTP servers are those of the service unless SMTP_URL names another; NODE_NAME names the node in lists.
-SIGTERM or Ctrl-C stops it: what is in flight is finished within SHUTDOWN_SECONDS, the rest goes to other nodes.
-It answers the pages of recipients at HOST and PORT. It keeps nothing on disk and needs no database.`,
+  help: `Needs NATS_URL, the same as the service. Uses the SMTP servers of the service unless SMTP_URL names others; NODE_NAME names the node in lists.
+SIGTERM or Ctrl-C stops the node: mails in flight are finished within SHUTDOWN_SECONDS, all others go to other nodes.
+The node serves the pages of recipients at HOST and PORT. It keeps nothing on disk and needs no database.`,
   options: {},
   async run(call) {
     requireWords(call);

@@ -26,14 +26,14 @@ export async function withInputFile<T>(
   }
 }
 
-/** Writes standard input to a file in the folder that only this user can read. Resolves with its path. */
+/** Writes standard input to a new file in a folder; only this user can read the file. Resolves with the path of the file. */
 export async function readStandardInput(folder: string): Promise<string> {
   const path = join(folder, 'standard-input');
   await pipeline(process.stdin, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   return path;
 }
 
-/** Calls `write` with the path of a temporary file as in `withInputFile`, then copies the file to standard output. */
+/** Calls `write` with the path of a temporary file that only this user can read, then copies the file to standard output. */
 export async function toStandardOutput(databasePath: string, write: (path: string) => Promise<void>): Promise<void> {
   const folder = await makeUploadFolder(databasePath);
   try {
@@ -46,9 +46,9 @@ export async function toStandardOutput(databasePath: string, write: (path: strin
 }
 
 /**
- * Ends the process once standard output takes nothing any more. If its reader is gone, such as `head` or a closed
- * terminal, the process ends silently with the exit code of a shell's SIGPIPE. Otherwise, as on a full disk, `fail`
- * first says why and sets the exit code.
+ * Ends the process if standard output can no longer be written. If the reader has ended, such as `head` or a closed terminal, the process
+ * ends silently with the exit code that shells use for SIGPIPE. On other errors, such as a full disk, `fail` first says why and sets the exit
+ * code.
  */
 export function endWithOutput(fail: (error: Error) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

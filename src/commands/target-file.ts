@@ -1,14 +1,16 @@
-/** Writes the output file of a command. It never replaces a database in use, and the file gets its name only once it is complete. */
+/** Writes the output file of a command. Never replaces a database in use. The file gets its name once it is complete. */
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { realPath, removeWithCompanions, unfinishedName } from '../installation/backups/files.ts';
 
 /** The name endings of files next to a database: SQLite's own and the service's lock. */
 const COMPANION_SUFFIX = /-(wal|shm|journal|lock)$/;
-/** The first bytes of a database file. Its header also says whether it uses a write-ahead log (SQLite, "Database File Format" 1.3). */
+/** The first bytes of a database file (SQLite, "Database File Format" 1.3). */
 const MAGIC = 'SQLite format 3\0';
+/** The byte of the header that says how the database is written, and its value with a write-ahead log. */
 const WRITE_VERSION_AT = 18;
 const WAL = 2;
+/** The exit code for each signal that ends the process. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 interface Target {
@@ -18,13 +20,13 @@ interface Target {
   force: boolean;
   /** The path of the database that the settings name. */
   database: string;
-  /** The files that `force` may replace: all but databases, or copies of a database as well. */
+  /** Whether `force` may also replace a file that is a database but not in use: a copy. */
   replaces: 'no database' | 'copies of a database';
 }
 
 /**
- * Throws a one-line Error unless the file may be written: its folder exists; it is neither a database in use, under any name or
- * link, nor a file that belongs to one; and it is new, unless `force` is given.
+ * Throws a one-line Error unless the file may be written. Its folder must exist. The file must not be a database in use, under any name or
+ * link, nor belong to a database. Without `force` the file must be new.
  */
 export function assertWritable({ file, force, database, replaces }: Target): void {
   const folder = dirname(resolve(file));
@@ -46,7 +48,7 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
 }
 
 /**
- * Calls `write` with a temporary name in the same folder, then renames the file. If `write` fails or the process is told to
+ * Calls `write` with the path of a temporary file in the same folder, then renames this file. If `write` fails or the process is told to
  * stop, the temporary file is removed.
  */
 export async function writeComplete<T>(file: string, write: (unfinished: string) => Promise<T>): Promise<T> {
@@ -67,13 +69,14 @@ export async function writeComplete<T>(file: string, write: (unfinished: string)
 }
 
 /** Returns true if both paths lead to the same file: the same path, a symbolic link or a hard link. */
-export function isSame(one: string, other: string): boolean {
-  if (realPath(one) === realPath(other)) return true;
-  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+export function isSame(path: string, otherPath: string): boolean {
+  if (realPath(path) === realPath(otherPath)) return true;
+  const file = statSync(path, { throwIfNoEntry: false });
+  const other = statSync(otherPath, { throwIfNoEntry: false });
+  return file !== undefined && other !== undefined && file.dev === other.dev && file.ino === other.ino;
 }
 
-/** Returns the first bytes of a database; null if the file is missing or no database. */
+/** Returns the first bytes of a database; null if the file is missing or is not a database. */
 function headerOf(path: string): Buffer | null {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
   const header = Buffer.alloc(WRITE_VERSION_AT + 1);

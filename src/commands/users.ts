@@ -15,7 +15,7 @@ export const users: Command = {
   about: 'Add, list, change or remove the people who sign in.',
   help: `A role is owner, editor or viewer. A user belongs to one account (1 unless --account says otherwise) and has no password until they
 follow a link: sendlark login-link --user EMAIL, which also resets a lost second factor (--without-second-factor). A new role and a removal
-work at once, also while the service runs. The last owner of an account who can sign in stays.`,
+work at once, also while the service runs. The last owner of an account who can sign in cannot be removed.`,
   options: { account: { type: 'string' } },
   run: (call) => choose(call, { add, list, role: changeRole, remove }),
 };
@@ -26,14 +26,14 @@ async function add(call: Call): Promise<void> {
   const accountId = requireNumber(call.option('account') ?? '1', '--account');
   const address = parseAddress(email);
   if (address === null) throw new UsageError(`${email} is no e-mail address`);
-  const user = await writing((db) => {
+  const user = await write((db) => {
     if (db.select().from(accounts).where(eq(accounts.id, accountId)).get() === undefined)
       throw new Error(`There is no account ${accountId}; see: sendlark account list`);
     if (findUserByEmail(db, address) !== undefined) throw new Error(`There is a user ${email} already`);
     return addUser(db, { accountId, address, name: '', role, passwordHash: null }, COMMAND_LINE, systemClock.now());
   });
   call.answer(userRecord(user), [
-    `Added: ${line(user)}`,
+    `Added: ${lineOf(user)}`,
     `A link to sign in: sendlark login-link --user ${user.email}`,
   ]);
 }
@@ -43,23 +43,27 @@ async function list(call: Call): Promise<void> {
   const rows = await withDatabase((db) =>
     db.select().from(usersTable).orderBy(asc(usersTable.account_id), asc(usersTable.id)).all(),
   );
-  call.answer(rows.map(userRecord), rows.map(line), 'There are no users; for a link to the first: sendlark login-link');
+  call.answer(
+    rows.map(userRecord),
+    rows.map(lineOf),
+    'There are no users; for a link to the first: sendlark login-link',
+  );
 }
 
 async function changeRole(call: Call): Promise<void> {
   const [email = '', word = ''] = requireWords(call, 'EMAIL', 'ROLE');
   const role = requireRole(word);
-  const user = await writing((db) => {
+  const user = await write((db) => {
     const user = requireUser(db, email);
     changeUser(db, user, { name: user.name, role }, COMMAND_LINE, systemClock.now());
     return { ...user, role };
   });
-  call.answer(userRecord(user), [`Changed: ${line(user)}`]);
+  call.answer(userRecord(user), [`Changed: ${lineOf(user)}`]);
 }
 
 async function remove(call: Call): Promise<void> {
   const [email = ''] = requireWords(call, 'EMAIL');
-  const user = await writing((db) => {
+  const user = await write((db) => {
     const user = requireUser(db, email);
     removeUser(db, user, COMMAND_LINE, systemClock.now());
     return user;
@@ -67,7 +71,8 @@ async function remove(call: Call): Promise<void> {
   call.answer({ removed: user.email }, [`Removed: ${user.email}`]);
 }
 
-function writing(work: (db: Db) => User): Promise<User> {
+/** Runs `work` in one transaction. */
+function write(work: (db: Db) => User): Promise<User> {
   return withDatabase((db) => inTransaction(db, () => work(db)));
 }
 
@@ -88,6 +93,6 @@ function userRecord({ id, account_id: account, email, role }: User) {
   return { id, account, email, role };
 }
 
-function line({ account_id, email, role }: User): string {
+function lineOf({ account_id, email, role }: User): string {
   return `${email}  ${role}  account ${account_id}`;
 }

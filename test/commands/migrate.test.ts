@@ -23,7 +23,7 @@ t.test('without --confirm it says what it would do; with it, it does that', asyn
     'Unsubscribed at the other service, and from all mail here: 133, new here: 133',
     'Bounced at the other service, and suppressed here: 67, new here: 67',
     'Contacts: 300 new, 0 changed, 0 unchanged, 0 failed',
-    'Of them unsubscribed or suppressed, and staying so: 200',
+    'Of these, unsubscribed or suppressed, and staying so: 200',
     'New fields: shoe_size (number), optin_time (datetime-local), mailchimp_tags (text)',
     'New segments: VIP, Graz, Austria',
     'Templates: Spring news',

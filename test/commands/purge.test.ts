@@ -97,7 +97,7 @@ t.test(
     const lock = lockForServer(path);
     t.match(
       (await run('purge')).out,
-      /^\d\.\d MB of the file are free and used again; to give them back, stop the service/m,
+      /^\d\.\d MB of the file are free and will be used again; to give them back to the disk, stop the service/m,
     );
     t.equal(statSync(path).size, before, 'a service that runs is not kept waiting');
     lock.release();

@@ -1,4 +1,4 @@
-/** Checks whether the relay answers, and which extensions it offers (RFC 5321 §4.1.1.1). Sends no mail and no password. */
+/** Checks whether each relay answers, and which extensions it offers (RFC 5321, 4.1.1.1). Sends no mail and no password. */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Database } from 'better-sqlite3';
@@ -20,7 +20,7 @@ const REACH_ADVICE = 'Check host, port and firewall; many hosters block port 25,
 const TLS_ADVICE =
   'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for an SMTP server on your own network.';
 
-/** Returns one finding for each relay in use. Throws nothing. */
+/** Returns a finding for each relay in use, or one finding if the relays cannot be read or none is set up. Never rejects. */
 export async function relayChecks(client: Database, config: Config): Promise<Finding[]> {
   const missing = missingRelay(client, config);
   if (missing !== null) return [{ name: NAME, ...missing }];
@@ -33,7 +33,7 @@ export async function relayChecks(client: Database, config: Config): Promise<Fin
   }
 }
 
-/** Returns the relays in use; none if SMTP_URL cannot be parsed, which `relayChecks` reports. */
+/** Returns the relays in use; an empty list if SMTP_URL cannot be parsed, which `relayChecks` reports. */
 export function configuredRelays(client: Database, config: Config): Relay[] {
   try {
     return relaysInUse(client, config);
@@ -63,7 +63,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || String(Object(error).code) : String(error);
 }
 
-/** Returns the names of the extensions that the server offers, before STARTTLS if that is used. */
+/** Returns the names of the extensions that the relay offers; without implicit TLS those before STARTTLS. */
 async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   const isTls = tls === 'implicit';
   const servername = isIP(host) === 0 ? { servername: host } : {};
@@ -77,17 +77,17 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   });
 }
 
-/** Connects as the courier does, but without logging in. Returns why that fails, or null. */
+/** Connects as the courier does, but does not log in. Returns why the connection fails; null if it succeeds. */
 async function tlsFault(relay: Relay): Promise<string | null> {
-  const wire = new SmtpConnection(
+  const connection = new SmtpConnection(
     relay,
     () => performance.now(),
     () => undefined,
   );
-  const timer = setTimeout(() => wire.fail(new Error(SILENT)), PATIENCE_MS);
-  const result = await handshake(wire, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS, PATIENCE_MS);
+  const timer = setTimeout(() => connection.fail(new Error(SILENT)), PATIENCE_MS);
+  const result = await handshake(connection, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS, PATIENCE_MS);
   clearTimeout(timer);
   if ('kind' in result) return result.reply;
-  wire.quit(RFC_TIMEOUTS.quit);
+  connection.quit(RFC_TIMEOUTS.quit);
   return null;
 }
