@@ -1,10 +1,10 @@
 /**
- * Runs the benches one after the other and writes what they found into docs/contributing/benchmarks.md, so that its tables cannot drift from what
- * the benches print: each stands there between `<!-- bench:NAME -->` and `<!-- end -->`, with its command, date and machine.
+ * Runs the benches one after the other and writes their results into docs/contributing/benchmarks.md, so that the tables there cannot drift
+ * from what the benches print. The result of a bench is between `<!-- bench:NAME -->` and `<!-- end -->`, with its command, date and machine.
  *
  *   npm run bench:all -- [NAME ...]
  *
- * Without names all are run, which takes about half an hour; run nothing else meanwhile.
+ * Without names all benches run, which takes about half an hour. Run nothing else meanwhile.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { rateChart } from './chart.ts';
 import type { Report, Table } from './report.ts';
 
-/** The arguments each bench is run with. */
+/** The arguments of each bench. */
 const BENCHES: Readonly<Record<string, readonly string[]>> = {
   delivery: ['50000'],
   sizes: ['10000', '50000', '250000', '1000000'],
@@ -43,26 +43,27 @@ const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name));
 if (unknown.length > 0)
   throw new Error(`no bench is named ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`);
 for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
-  const found = await run(name, BENCHES[name] ?? []);
-  write(name, section(name, BENCHES[name] ?? [], found));
-  if (name === 'sizes') writeFileSync(CHART, rateChart(found.table));
+  const result = await run(name, BENCHES[name] ?? []);
+  write(name, section(name, BENCHES[name] ?? [], result));
+  if (name === 'sizes') writeFileSync(CHART, rateChart(result.table));
 }
 
+/** Runs a bench in a process of its own. Returns its result. */
 async function run(name: string, args: readonly string[]): Promise<Report> {
   console.log(`\nbench:${name} ${args.join(' ')}`);
   const path = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  let found: Report | undefined;
+  let result: Report | undefined;
   child.on('message', (message) => {
-    // The only message a bench sends.
-    found = message as Report;
+    // A bench sends no other message.
+    result = message as Report;
   });
   const [code] = await once(child, 'exit');
-  if (code !== 0 || found === undefined) throw new Error(`bench:${name} ended with ${code} and found nothing`);
-  return found;
+  if (code !== 0 || result === undefined) throw new Error(`bench:${name} ended with ${code} and sent no result`);
+  return result;
 }
 
-/** The text of a bench's section. */
+/** Returns the text of a bench's section. */
 function section(name: string, args: readonly string[], { table, notes, machine }: Report): string {
   const command = ['npm run', `bench:${name}`, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
   const today = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long' }).format(new Date());
@@ -83,6 +84,7 @@ function markdown(table: Table): string {
   ].join('\n');
 }
 
+/** Replaces the section of a bench in the document. */
 function write(name: string, text: string): void {
   const document = readFileSync(DOCUMENT, 'utf8');
   const [begin, end] = [`<!-- bench:${name} -->\n`, '<!-- end -->'];

@@ -1,7 +1,7 @@
 /**
- * What requests cost: an authenticated read, a pixel hit and a write that is on disk when answered, beside servers that answer with
- * bytes they have, node:http alone, also with some work for each request, and Fastify alone; then the three again while a campaign of
- * large mails leaves as fast as it can. All driven by the same client for three seconds each.
+ * Measures what requests cost: an authenticated read, a pixel hit, and a write that is on disk when it is answered. Beside them are servers
+ * that only answer with bytes they have: node:http alone, also with some work for each request, and Fastify alone. Then the three requests are
+ * measured again while a campaign of large mails is sent as fast as possible. The same client drives each for three seconds.
  *
  *   npm run bench:api -- [contacts] [recipients of the campaign]
  */
@@ -34,45 +34,46 @@ const CONNECTIONS = 32;
 const KINDS = ['read', 'pixel', 'write'];
 const MAIL_BYTES = 37_000;
 const STRETCH = 'longest stretch on the HTTP thread, ms';
-const [given = '100000', people = '1000000', part, ...rest] = process.argv.slice(2);
-const contacts = Number(given);
+const [contactsText = '100000', people = '1000000', part, ...partArguments] = process.argv.slice(2);
+const contacts = Number(contactsText);
 
-/** Runs the client in a process of its own. Its arguments: the origin, what to request, and a token if that is the pixel. */
+/** The client, which runs in a process of its own. Its arguments: the origin, the kind of request, and a token for the pixel. */
 async function drive(): Promise<Latencies> {
-  const [origin = '', what = '', token = ''] = rest;
+  const [origin = '', kind = '', token = ''] = partArguments;
   const requests: Record<string, (number: number) => Request> = {
     read: (number) => ({ method: 'GET', path: `/api/contacts/details?contact_id=${1 + (number % contacts)}` }),
     pixel: () => ({ method: 'GET', path: `/o/${token}.gif` }),
     write: (number) => ({ method: 'POST', path: '/api/contacts-type/add', form: `name=Type${number}` }),
   };
-  const request = requests[what];
-  if (request === undefined) throw new Error(`there is no ${what}`);
+  const request = requests[kind];
+  if (request === undefined) throw new Error(`there is no kind of request ${kind}`);
   return load({ origin, connections: CONNECTIONS, seconds: SECONDS, request });
 }
 
-async function measured(
+/** Measures a server under requests of one kind. The client runs twice, first to warm the server up. */
+async function measure(
   service: Pick<Served, 'used' | 'origin'> & Partial<Pick<Served, 'longestStretch'>>,
-  what: string,
+  kind: string,
   token: string,
 ) {
   let latencies: Latencies | undefined;
-  const args = [given, people, 'drive', service.origin, what, token];
+  const args = [contactsText, people, 'drive', service.origin, kind, token];
   await ranApart('api.ts', args);
   await service.longestStretch?.();
   const result: Taken = await takenBy(service, async () => {
     latencies = await ranApart('api.ts', args);
     return latencies?.requests ?? 0;
   });
-  if (latencies === undefined || latencies.failed > 0) throw new Error(`${latencies?.failed} of ${what} failed`);
-  // The client's own start does not count.
+  if (latencies === undefined || latencies.failed > 0) throw new Error(`${latencies?.failed} of ${kind} failed`);
+  // The time in which the client starts does not count.
   const waits = { 'p99 ms': latencies.p99, [STRETCH]: (await service.longestStretch?.()) ?? 0 };
   return { result: { ...result, seconds: SECONDS }, waits };
 }
 
 const BODY = 'x'.repeat(600);
 
-/** Answers everything with 600 bytes, after so many microseconds of work. */
-async function bare(workUs: number): Promise<void> {
+/** Measures node:http alone: a server that answers everything with 600 bytes, after `workUs` microseconds of work. */
+async function measureBareServer(workUs: number): Promise<void> {
   const server = createServer((_request, response) => {
     for (const end = performance.now() + workUs / 1000; performance.now() < end; );
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': BODY.length }).end(BODY);
@@ -80,21 +81,22 @@ async function bare(workUs: number): Promise<void> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { result } = await measured({ origin, used: () => usedBy(process.pid) }, 'read', '');
+  const { result } = await measure({ origin, used: () => usedBy(process.pid) }, 'read', '');
   server.close();
   console.log(JSON.stringify(result));
 }
 
-/** The same answers by Fastify, without a hook. */
-async function framework(): Promise<void> {
+/** Measures Fastify alone, with the same answers and without a hook. */
+async function measureFramework(): Promise<void> {
   const app = Fastify();
   app.get('/api/contacts/details', (_request, reply) => reply.type('application/json; charset=utf-8').send(BODY));
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
-  const { result } = await measured({ origin, used: () => usedBy(process.pid) }, 'read', '');
+  const { result } = await measure({ origin, used: () => usedBy(process.pid) }, 'read', '');
   await app.close();
   console.log(JSON.stringify(result));
 }
 
+/** Returns the token in the pixel of the first recipient's mail. */
 function openToken(file: string): string {
   const db = connect(file);
   const email = String(db.$client.prepare('SELECT normalized_email FROM addresses WHERE id = 1').pluck().get());
@@ -115,14 +117,14 @@ async function whileSending(folder: string): Promise<Table> {
   const service = await served(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
   while ((await sink.totals()).messages === 0) await setTimeout(100);
   const rows: Table = {};
-  for (const what of KINDS) {
+  for (const kind of KINDS) {
     const started = performance.now();
     const before = (await sink.totals()).messages;
-    const { result, waits } = await measured(service, what, token);
+    const { result, waits } = await measure(service, kind, token);
     const sent = (await sink.totals()).messages - before;
     const seconds = (performance.now() - started) / 1000;
     if (before + sent >= Number(people)) throw new Error('the campaign was over too soon: give it more recipients');
-    rows[`${what}, while sending`] = {
+    rows[`${kind}, while sending`] = {
       requests: result.units,
       'requests/s': Math.round(result.units / SECONDS),
       'peak RSS MB': Math.round(result.maxRssKb / 1024),
@@ -139,19 +141,20 @@ async function compare(): Promise<void> {
   await inFolder(async (folder) => {
     const file = join(folder, 'bench.db');
     madeDatabase(file, contacts).$client.close();
-    const bareServer = (workUs: number): Promise<Taken> => ranApart('api.ts', [given, people, 'bare', String(workUs)]);
-    const least = await bareServer(0);
+    const bareServer = (workUs: number): Promise<Taken> =>
+      ranApart('api.ts', [contactsText, people, 'bare', String(workUs)]);
+    const floor = await bareServer(0);
     const table: Table = {
-      'node:http alone': row(least, 'requests', least),
-      'node:http, 20 µs of work each': row(await bareServer(20), 'requests', least),
-      'node:http, 60 µs of work each': row(await bareServer(60), 'requests', least),
-      'Fastify alone': row(await ranApart('api.ts', [given, people, 'framework']), 'requests', least),
+      'node:http alone': row(floor, 'requests', floor),
+      'node:http, 20 µs of work each': row(await bareServer(20), 'requests', floor),
+      'node:http, 60 µs of work each': row(await bareServer(60), 'requests', floor),
+      'Fastify alone': row(await ranApart('api.ts', [contactsText, people, 'framework']), 'requests', floor),
     };
     const token = openToken(file);
     const service = await served(file);
-    for (const what of KINDS) {
-      const { result, waits } = await measured(service, what, token);
-      table[what] = { ...row(result, 'requests', least), ...waits };
+    for (const kind of KINDS) {
+      const { result, waits } = await measure(service, kind, token);
+      table[kind] = { ...row(result, 'requests', floor), ...waits };
     }
     await service.close();
     Object.assign(table, await whileSending(folder));
@@ -160,6 +163,6 @@ async function compare(): Promise<void> {
 }
 
 if (part === 'drive') console.log(JSON.stringify(await drive()));
-else if (part === 'bare') await bare(Number(rest[0]));
-else if (part === 'framework') await framework();
+else if (part === 'bare') await measureBareServer(Number(partArguments[0]));
+else if (part === 'framework') await measureFramework();
 else await compare();

@@ -1,5 +1,5 @@
 /**
- * Simulates sends with good and bad results and prints how many are held, and how many mails had left then, for docs/canary.md:
+ * Simulates sends with good and bad results for docs/canary.md. Prints how many sends are held, and how many mails had been sent by then:
  *
  *   node scripts/bench/canary.ts [RUNS [SEED]]
  */

@@ -1,6 +1,6 @@
 /**
- * What limits of mails per person cost a claim: without limits, and with them when an account has sent so many mailings in the longest period.
- * Every person has had two mails, and was left out of the other mailings.
+ * Measures what frequency caps cost a claim: without caps, and with caps after an account has sent 0, 10 or 100 mailings in the longest
+ * period. Every contact has had two mails, and was skipped in the other mailings.
  *
  *   node scripts/bench/caps.ts [PEOPLE]
  */
@@ -18,10 +18,11 @@ import { report, type Table } from './report.ts';
 const people = Number(process.argv[2] ?? 50_000);
 const DAY_MS = 86_400_000;
 const PAGE = 500;
-const GOT = 2;
+/** How many mails each contact has had. */
+const RECEIVED = 2;
 const now = Date.now();
 
-/** A mailing of account 1 to everybody, and the state of its mails. */
+/** Adds a mailing of account 1 to all contacts, with its deliveries in this state. */
 function addMailing(db: Db, id: number, state: number, at: number): void {
   const time = isoTimestamp(new Date(at));
   const isDone = state !== DELIVERY_STATE.queued;
@@ -37,13 +38,13 @@ function addMailing(db: Db, id: number, state: number, at: number): void {
     .run(id, state, isDone ? at : 0);
 }
 
-/** Claims everybody of a new mailing and records that their mails were accepted. */
+/** Claims all contacts of a new mailing after `recent` earlier ones, and records that their mails were accepted. Returns what this cost. */
 async function send(db: Db, recent: number) {
   for (let number = 1; number <= recent; number++) {
-    const state = number > recent - GOT ? DELIVERY_STATE.accepted : DELIVERY_STATE.suppressed;
+    const state = number > recent - RECEIVED ? DELIVERY_STATE.accepted : DELIVERY_STATE.suppressed;
     addMailing(db, number, state, now - (1 + ((recent - number) % 28)) * DAY_MS);
   }
-  if (recent > 0) changeMailCaps(db, 1, [{ mails: GOT + 1, days: 31 }]);
+  if (recent > 0) changeMailCaps(db, 1, [{ mails: RECEIVED + 1, days: 31 }]);
   while (await continueEarlierMails(db.$client, now));
   const id = recent + 1;
   addMailing(db, id, DELIVERY_STATE.queued, now);
@@ -81,10 +82,10 @@ async function send(db: Db, recent: number) {
 
 const table: Table = {};
 for (const recent of [0, 10, 100])
-  table[recent === 0 ? 'no limits' : `limits, ${recent} mailings`] = await inFolder(async (folder) => {
+  table[recent === 0 ? 'no caps' : `caps, ${recent} mailings`] = await inFolder(async (folder) => {
     const db = madeDatabase(join(folder, 'bench.db'), people);
-    const found = await send(db, recent);
+    const costs = await send(db, recent);
     db.$client.close();
-    return found;
+    return costs;
   });
 report(table);

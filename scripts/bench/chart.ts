@@ -15,7 +15,7 @@ const STYLE = `
     text { fill: #ddd } .ours { stroke: #6db3f2 } .floor { stroke: #f0a75a } .ours-text { fill: #6db3f2 } .floor-text { fill: #f0a75a }
   }`;
 
-/** The chart of a table of `bench:sizes`: mails a second, ours and the floor's, by the number of recipients. */
+/** Returns the chart of a table of `bench:sizes`: mails a second, by the service and by the floor, for each number of recipients. */
 export function rateChart(table: Table): string {
   const points = Object.entries(table).map(([size, row]) => ({
     size,
@@ -49,7 +49,7 @@ export function rateChart(table: Table): string {
   ].join('\n');
 }
 
-/** The next number above that reads well when it is divided by four. */
+/** Returns the next larger number whose quarters are easy to read. */
 function niceAbove(rate: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, rate)));
   return [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= rate) ?? rate;

@@ -1,7 +1,7 @@
 /**
- * What it costs to check the mails of all recipients while the service sends a campaign to an SMTP server on this machine: the time until
- * the answer, the mails sent in a second with and without the check, and the longest time for which the HTTP thread and the sending thread
- * did nothing else.
+ * Measures what it costs to check the mails of all recipients while the service sends a campaign to an SMTP server on this machine: the time
+ * until the answer, the mails sent in a second with and without the check, and the longest stretches for which the HTTP thread and the sending
+ * thread did nothing else.
  *
  *   npm run bench:check -- [recipients]
  *
@@ -25,7 +25,7 @@ const HTML = sampleHtml(29_000, 100).replace('</body>', `${CONDITION.repeat(10)}
 const STRETCHES = fileURLToPath(new URL('stretches.ts', import.meta.url));
 const THREADS = { http: 'cli.js', sending: 'background-thread.js' };
 
-/** What was sent in a time, given in epoch milliseconds. */
+/** The mails that were sent in a period (epoch milliseconds), and the CPU time of the service in it. */
 interface Phase {
   from: number;
   to: number;
@@ -39,7 +39,7 @@ await inFolder(async (folder) => {
   mkdirSync(stretches);
   const db = connect(file);
   await launchMailing(db, 3 * count, HTML);
-  // What is checked reaches types of their own: 2 as many contacts as are to be checked, 3 a single one.
+  // The checked mails go to two other contact types: type 2 has as many contacts as are checked, type 3 has a single contact.
   for (const [type, contacts] of [
     [2, count],
     [3, 1],
@@ -63,7 +63,7 @@ await inFolder(async (folder) => {
     return { from, to: Date.now(), mails: after.messages - messages, cpuSeconds: used.cpuSeconds - cpuSeconds };
   };
   await reached(db, 'sending');
-  // The first request of an operation compiles its schemas, and the first mails the code that sends them.
+  // The first request of an operation compiles its schemas, and Node compiles the code that sends mails while the first ones are sent.
   await check(service, 'contacts_3', 1);
   await setTimeout(ALONE_MS);
   const before = await during(() => setTimeout(ALONE_MS));
@@ -88,14 +88,14 @@ await inFolder(async (folder) => {
   ]);
 });
 
-/** Has the service check a mail for all contacts of a type, of whom there are so many. */
+/** Makes the service check a mail for all contacts of a target. Throws unless it has checked `contacts` contacts. */
 async function check({ origin }: Served, target: string, contacts: number): Promise<void> {
   const answer = await fetch(`${origin}/api/check`, {
     method: 'POST',
     headers: { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY, 'Content-Type': 'application/json' },
     body: JSON.stringify({ subject: 'News for ((first_name|you))', template_html: HTML, recipient_id: [target] }),
   });
-  // What the operation promises.
+  // The operation promises an answer of this form.
   const { message } = (await answer.json()) as { message: { check: { recipients: { checked: number } } } };
   if (message.check.recipients.checked !== contacts) throw new Error(JSON.stringify(message));
 }
@@ -117,12 +117,15 @@ function seconds({ from, to }: Phase): number {
   return (to - from) / 1000;
 }
 
-/** The CPU seconds of a thread in a phase, and its longest stretch in milliseconds, by the lines that were written in it and the next one. */
+/**
+ * Returns the CPU seconds of a thread in a phase, and its longest stretch in milliseconds, from the lines that the thread wrote in the phase
+ * and the next line.
+ */
 function thread(worked: readonly Worked[], name: keyof typeof THREADS, { from, to }: Phase) {
-  const own = worked.filter(({ file }) => file === THREADS[name]);
-  const last = own.findIndex(({ at }) => at >= to);
-  const lines = own.slice(
-    own.findIndex(({ at }) => at >= from),
+  const ofThread = worked.filter(({ file }) => file === THREADS[name]);
+  const last = ofThread.findIndex(({ at }) => at >= to);
+  const lines = ofThread.slice(
+    ofThread.findIndex(({ at }) => at >= from),
     last < 0 ? undefined : last + 1,
   );
   return {

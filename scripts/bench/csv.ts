@@ -1,4 +1,8 @@
-/** Bench: rows a second our CSV reader parses, beside fast-csv, Papa Parse and uDSV on the same file. `npm run bench:csv -- [rows]` */
+/**
+ * Measures how many rows a second our CSV reader parses, beside fast-csv, Papa Parse and uDSV on the same file.
+ *
+ *   npm run bench:csv -- [rows]
+ */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,9 +35,9 @@ async function main(): Promise<void> {
     const table: Table = {};
     let slowest = 0;
     for (const [name, read] of Object.entries(readers)) {
-      const found = await best(rows, () => read(path));
-      slowest ||= found['CPU µs/row'];
-      table[name] = { ...found, 'CPU ratio': Number((slowest / found['CPU µs/row']).toFixed(1)) };
+      const figures = await best(rows, () => read(path));
+      slowest ||= figures['CPU µs/row'];
+      table[name] = { ...figures, 'CPU ratio': Number((slowest / figures['CPU µs/row']).toFixed(1)) };
     }
     report(table, [`${rows} rows of 8 columns, ${(bytes / 1e6).toFixed(0)} MB; best of ${ROUNDS} rounds each`]);
   } finally {
@@ -41,7 +45,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** One cell in eight is quoted and one row in ten has a letter outside ASCII, as in a real list. */
+/** Yields the lines of a CSV file. One cell in eight is quoted and one row in ten has a letter outside ASCII, as in a real list. */
 function* contacts(rows: number): Generator<string> {
   yield 'email,first_name,last_name,country,city,address_line1,postal_code,company_name\n';
   for (let row = 0; row < rows; row++) {
@@ -99,15 +103,16 @@ async function readWithOurs(path: string): Promise<number> {
   return rows;
 }
 
+/** Returns the best figures of some rounds. Throws if a round has not read all rows. */
 async function best(rows: number, read: () => Promise<number>) {
   let seconds = Number.POSITIVE_INFINITY;
   let cpuMicros = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round++) {
     const started = performance.now();
     const cpu = process.cpuUsage();
-    const found = await read();
+    const readRows = await read();
     const { user, system } = process.cpuUsage(cpu);
-    if (found !== rows) throw new Error(`${found} rows read, ${rows} written`);
+    if (readRows !== rows) throw new Error(`${readRows} rows read, ${rows} written`);
     seconds = Math.min(seconds, (performance.now() - started) / 1000);
     cpuMicros = Math.min(cpuMicros, user + system);
   }

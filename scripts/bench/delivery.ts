@@ -1,11 +1,12 @@
 /**
- * What a campaign costs: the running service (enqueue, then claim, render, hand over, record) with a hundred tracked links in the
- * mail, the same mail without tracking, the floor, which is raw pipelined SMTP of as many bytes built beforehand, and nodemailer with
- * such bytes. Each in a process of its own, all into one raw sink, in one run. The floor writes no ledger and renders nothing.
+ * Measures what a campaign costs: with the running service (enqueue, then claim, render, hand over, record) and a hundred tracked links in the
+ * mail; with the same mail without tracking; with the floor, our SMTP client alone, which sends as many bytes that are built beforehand; and
+ * with nodemailer, which sends such bytes. Each runs in a process of its own, and all send to one raw sink, in one run. The floor writes no
+ * ledger and renders nothing.
  *
  *   npm run bench:delivery -- [recipients] [smtp-sink]
  *
- * With `smtp-sink` all go into that of Postfix instead.
+ * With `smtp-sink` all send to Postfix' smtp-sink instead.
  */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -23,19 +24,19 @@ const CONNECTIONS = 20;
 /** The mail's size before its links are tracked. */
 const BYTES = 37_000;
 const LINKS = 100;
-/** What a link takes in both parts of the mail. */
+/** How many bytes a link has in both parts of the mail together. */
 const LINK_BYTES = 80;
-const LOOK_MS = 5;
-const [given = '10000', part, url = '', size = ''] = process.argv.slice(2);
-const recipients = Number(given);
+const POLL_MS = 5;
+const [recipientsText = '10000', part, url = '', size = ''] = process.argv.slice(2);
+const recipients = Number(recipientsText);
 
-/** Waits until the mailing is in this state; looks every few milliseconds. */
-async function reached(db: Db, state: string): Promise<void> {
-  const look = db.$client.prepare('SELECT state FROM mailings').pluck();
-  while (look.get() !== state) await setTimeout(LOOK_MS);
+/** Waits until the mailing is in this state. */
+async function untilState(db: Db, state: string): Promise<void> {
+  const current = db.$client.prepare('SELECT state FROM mailings').pluck();
+  while (current.get() !== state) await setTimeout(POLL_MS);
 }
 
-/** Makes the service enqueue a mailing and send it. The time of enqueueing is counted from the first row. */
+/** Makes the service enqueue a mailing and send it. The time of enqueueing is counted from the first delivery. */
 async function campaign(
   file: string,
   relay: string,
@@ -49,16 +50,16 @@ async function campaign(
     SMTP_CONNECTIONS: String(CONNECTIONS),
     PUBLIC_URL: 'https://mail.example.com',
   });
-  // Indexing new contacts for the search is a cost of adding them.
-  while (isIndexBehind(db.$client)) await setTimeout(LOOK_MS);
+  // Indexing new contacts for the search is a cost of adding them, so it is finished first.
+  while (isIndexBehind(db.$client)) await setTimeout(POLL_MS);
   db.$client.exec("UPDATE mailings SET state = 'enqueueing'");
   const begun = db.$client.prepare('SELECT 1 FROM deliveries LIMIT 1').pluck();
-  while (begun.get() === undefined) await setTimeout(LOOK_MS);
+  while (begun.get() === undefined) await setTimeout(POLL_MS);
   const started = performance.now();
-  await reached(db, 'sending');
+  await untilState(db, 'sending');
   const enqueueSeconds = (performance.now() - started) / 1000;
   const result = await takenBy(service, async () => {
-    await reached(db, 'done');
+    await untilState(db, 'done');
     return recipients;
   });
   const delivered = db.$client.prepare('SELECT delivered FROM mailings').pluck().get();
@@ -68,7 +69,7 @@ async function campaign(
   return { result, enqueueSeconds };
 }
 
-/** Calls `send` for every recipient, as many at a time as there are connections. */
+/** Calls `send` for `count` recipients, as many at a time as there are connections. */
 async function flood(count: number, send: (to: string) => Promise<unknown>): Promise<void> {
   let next = 0;
   async function lane(): Promise<void> {
@@ -77,14 +78,15 @@ async function flood(count: number, send: (to: string) => Promise<unknown>): Pro
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
 }
 
-function prebuilt(): string {
+/** Returns a message of `size` bytes. */
+function prebuiltMessage(): string {
   const head = 'From: a@example.com\r\nTo: b@example.com\r\nSubject: bench\r\nMessage-ID: <1@example.com>\r\n\r\n';
   const line = '<td style=3D"padding:0 8px;color:#333333">Lorem ipsum dolor. sit amet, con=\r\n';
   return head + line.repeat(Math.round(Number(size) / line.length));
 }
 
 async function floor(): Promise<Taken> {
-  const message = MailData.of(prebuilt());
+  const message = MailData.of(prebuiltMessage());
   const pool = new SmtpPool(parseRelays(url), { connections: CONNECTIONS });
   const result = await taken(recipients, () =>
     flood(recipients, async (to) => {
@@ -97,7 +99,7 @@ async function floor(): Promise<Taken> {
 }
 
 async function library(): Promise<Taken> {
-  const raw = prebuilt();
+  const raw = prebuiltMessage();
   const { hostname: host, port } = new URL(url);
   const pool = nodemailer.createTransport({
     host,
@@ -114,8 +116,8 @@ async function library(): Promise<Taken> {
   return result;
 }
 
-function fail(why: string): never {
-  throw new Error(why);
+function fail(reason: string): never {
+  throw new Error(reason);
 }
 
 const PARTS: Record<string, () => Promise<Taken>> = {
@@ -128,35 +130,38 @@ async function compare(): Promise<void> {
   const sink = await startedSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
   const sinkMicroseconds: number[] = [];
   const sizes: number[] = [];
-  /** Runs one client against an empty sink, and checks that everything arrived. */
-  async function into<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
+  /** Runs one client against an empty sink, and checks that all its messages arrived. */
+  async function intoSink<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
     const { cpuSeconds: before } = await sink.reset();
-    const told = await client();
-    const got = await sink.totals();
-    if (got.messages !== told.result.units) fail(`the sink took ${got.messages} of ${told.result.units} messages`);
-    sinkMicroseconds.push(Math.round(((got.cpuSeconds - before) / got.messages) * 1e6));
-    sizes.push(Math.round(got.bytes / got.messages));
-    return told;
+    const sent = await client();
+    const arrived = await sink.totals();
+    if (arrived.messages !== sent.result.units)
+      fail(`the sink took ${arrived.messages} of ${sent.result.units} messages`);
+    sinkMicroseconds.push(Math.round(((arrived.cpuSeconds - before) / arrived.messages) * 1e6));
+    sizes.push(Math.round(arrived.bytes / arrived.messages));
+    return sent;
   }
-  const sent = (tracking: boolean) =>
-    inFolder((folder) => into(() => campaign(join(folder, 'bench.db'), sink.url, tracking)));
-  const apart = (name: string) =>
-    into(async () => ({ result: await ranApart('delivery.ts', [given, name, sink.url, String(sizes[0] || BYTES)]) }));
+  const runCampaign = (tracking: boolean) =>
+    inFolder((folder) => intoSink(() => campaign(join(folder, 'bench.db'), sink.url, tracking)));
+  const runApart = (name: string) =>
+    intoSink(async () => ({
+      result: await ranApart('delivery.ts', [recipientsText, name, sink.url, String(sizes[0] || BYTES)]),
+    }));
 
-  const { result: tracked, enqueueSeconds } = await sent(true);
-  const { result: untracked } = await sent(false);
-  const { result: least } = await apart('floor');
-  const { result: other } = await apart('library');
+  const { result: tracked, enqueueSeconds } = await runCampaign(true);
+  const { result: untracked } = await runCampaign(false);
+  const { result: ofFloor } = await runApart('floor');
+  const { result: ofLibrary } = await runApart('library');
   sink.close();
   const table = {
-    [`sendlark, ledger included, ${LINKS} tracked links`]: row(tracked, 'messages', least),
-    'sendlark, the same mail without tracking': row(untracked, 'messages', least),
-    'floor: its SMTP client alone, prebuilt bytes': row(least, 'messages', least),
-    'nodemailer pooled, prebuilt bytes': row(other, 'messages', least),
+    [`sendlark, ledger included, ${LINKS} tracked links`]: row(tracked, 'messages', ofFloor),
+    'sendlark, the same mail without tracking': row(untracked, 'messages', ofFloor),
+    'floor: its SMTP client alone, prebuilt bytes': row(ofFloor, 'messages', ofFloor),
+    'nodemailer pooled, prebuilt bytes': row(ofLibrary, 'messages', ofFloor),
   };
   report(table, [
     `bytes a message: ${sizes.join(', ')}; the sink took ${sinkMicroseconds.join(', ')} µs of CPU for each`,
-    `laying out ${recipients} recipients took ${enqueueSeconds.toFixed(2)} s`,
+    `enqueueing ${recipients} recipients took ${enqueueSeconds.toFixed(2)} s`,
     'the floor writes no ledger and renders nothing',
   ]);
 }

@@ -1,6 +1,6 @@
 /**
- * What opens and clicks cost segments with rules about them: so many opens read into one segment, and 250 clicks read into a hundred
- * segments, with the longest time at a stretch.
+ * Measures what opens and clicks cost segments with rules about them. Reads `opens` opens into one segment, and 250 clicks into a hundred
+ * segments, and prints the longest stretch for which the thread did nothing else.
  *
  *   npm run bench:engagement -- [opens]
  */
@@ -25,7 +25,7 @@ const RULES = [
   { select_field: ['activity.mails'], select_operator: ['opened none of the last'], value: ['5'] },
 ];
 
-/** Adds so many events of the first recipients, old enough to be read at once. */
+/** Adds `count` events of the first recipients, old enough to be read at once. */
 function addEvents(db: Db, kind: 'open' | 'click', count: number): void {
   db.$client
     .prepare(`
@@ -34,6 +34,7 @@ function addEvents(db: Db, kind: 'open' | 'click', count: number): void {
     .run(kind, Date.now() - 60_000, count);
 }
 
+/** Reads all new events into the segments, and measures that. */
 async function follow(db: Db, count: number): Promise<Taken & { stretchMs: number }> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

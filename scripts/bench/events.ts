@@ -1,6 +1,6 @@
 /**
- * What recording events costs: so many events of so many contacts, sent to the service in JSON lists of 1 000 with four properties each,
- * one request after the other, beside the same rows written by one prepared statement; then reading them into a segment that counts them.
+ * Measures what recording events costs. The events have four properties each, and are sent to the service in JSON lists of 1 000, one request
+ * after the other. Beside it, one prepared statement writes the same rows. Then the events are read into a segment that counts them.
  *
  *   npm run bench:events -- [events] [contacts]
  */
@@ -17,6 +17,7 @@ const events = Number(process.argv[2] ?? 200_000);
 const contacts = Number(process.argv[3] ?? 100_000);
 const BATCH = 1000;
 
+/** A prime number, so that successive events are of contacts that are far apart. */
 const STEP = 7919;
 const eventOf = (number: number) => ({
   contact_id: 1 + ((number * STEP) % contacts),

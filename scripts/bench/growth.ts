@@ -1,12 +1,11 @@
 /**
- * Whether a recipient and an event cost as much among millions as among thousands: the ledger and the events grow to so many rows, and at
- * each size the same work is measured.
+ * Measures whether a recipient and an event cost as much among millions as among thousands. The ledger and the events grow to the given number
+ * of rows, and the same work is measured at each power of ten.
  *
  *   npm run bench:growth -- 1000000
  *
- * The floor writes as many rows of the same values, in transactions of the same size, to a table without any index, which does not grow.
- * Both are on one thread with nothing else to do; the page cache of the system holds the file, so the figures say nothing about a file
- * that is larger than the memory.
+ * The floor writes as many rows of the same values, in transactions of the same size, to a table without indexes. Both run on one thread with
+ * nothing else to do. The page cache of the system holds the file, so the figures say nothing about a file that is larger than the memory.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +17,11 @@ import { systemClock } from '../../src/time/clock.ts';
 import { inFolder, madeDatabase, type Taken, taken } from './measure.ts';
 import { report, type Table } from './report.ts';
 
-/** Recipients of each mailing, which are enqueued, and of whom as many are measured. */
+/** The number of recipients of each mailing. */
 const AUDIENCE = 10_000;
-/** Rows of one transaction of the ledger, and of one of events. */
+/** The number of rows in a transaction of the ledger. */
 const CHUNK = 1000;
+/** The number of rows in a transaction of events. */
 const BATCH = 100;
 const DAY_MS = 86_400_000;
 const FIRST_SIZE = 10_000;
@@ -30,7 +30,7 @@ const KEPT_DAYS = 30;
 const ENQUEUE = `INSERT INTO deliveries (mailing_id, address_id, contact_id, state, updated_at)
   SELECT @mailing, id, id, 2, 1 FROM addresses WHERE id > @after AND id <= @after + ${CHUNK}`;
 
-/** Adds a mailing and its recipients; gives its id. */
+/** Adds a mailing and its recipients. Returns the id of the mailing. */
 function addMailing(client: Database): number {
   const insert = `INSERT INTO mailings (user_id, owner_kind, owner_id, content, state, created_at)
     SELECT 1, 'single', ifnull(max(id), 0) + 1, '{}', 'done', '' FROM mailings`;
@@ -52,7 +52,7 @@ function openAll(client: Database, mailing: number, at: number): void {
   while (hits.flush(at));
 }
 
-/** Writes the same rows without any index, and the rows that have to be read and changed with them. */
+/** Writes as many rows as a mailing has recipients to a table without indexes, with `rows` rows in a transaction. */
 function writeFloor(client: Database, rows: number): void {
   const insert = client.prepare("INSERT INTO bare VALUES (NULL, 1, 1, 'open', NULL, 0, 1767225600000)");
   const batch = client.transaction(() => {
@@ -111,11 +111,11 @@ async function main(): Promise<void> {
       while (await oldEvents.continueRemoval(now, 0));
     });
     client.pragma('wal_checkpoint(TRUNCATE)');
-    const left = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
-    const each = (removal.cpuSeconds / Math.max(1, old - left)) * 1e6;
+    const kept = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
+    const each = (removal.cpuSeconds / Math.max(1, old - kept)) * 1e6;
     const sizes = [before, statSync(path).size].map((bytes) => `${(bytes / 1e6).toFixed(0)} MB`);
     report(table, [
-      `${old - left} of ${old} opens removed, ${each.toFixed(1)} µs of CPU each; the file had ${sizes.join(', then ')}`,
+      `${old - kept} of ${old} opens removed, ${each.toFixed(1)} µs of CPU each; the file had ${sizes.join(', then ')}`,
     ]);
     client.close();
   });

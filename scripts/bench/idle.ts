@@ -1,5 +1,5 @@
 /**
- * Memory of a service that does nothing.
+ * Measures the memory of a service that does nothing.
  *
  *   npm run build && node scripts/bench/idle.ts
  */
@@ -17,7 +17,7 @@ const table: Table = {};
 for (let run = 1; run <= RUNS; run++) table[`run ${run}`] = await idle();
 report(table, [`Goal: ${GOAL_MB} MB at rest.`]);
 
-/** Resident memory, in MB, some seconds after the start, the peak until then, and after the page for signing in. */
+/** Returns the resident memory in MB some seconds after the start, the peak until then, and the memory after the page for signing in. */
 async function idle() {
   return inFolder(async (folder) => {
     const path = join(folder, 'idle.db');

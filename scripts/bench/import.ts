@@ -1,6 +1,6 @@
 /**
- * What importing a CSV costs: our import beside its floor (the same staging and sorted upsert without checks, rules or rests), and
- * fast-csv with an ORM; then through the API of the running service while other requests come in.
+ * Measures what importing a CSV file costs: our import beside its floor (the same staging and sorted upsert without checks, rules or pauses)
+ * and fast-csv with an ORM. Then the file is uploaded to the running service while other requests come in.
  *
  *   npm run bench:import -- [rows]
  */
@@ -18,13 +18,13 @@ import { load } from './load.ts';
 import { inFolder, KEYS, madeDatabase, ranApart, row, served, type Taken, taken } from './measure.ts';
 import { report } from './report.ts';
 
-const [given = '100000', part, path = '', csvPath = ''] = process.argv.slice(2);
-const rows = Number(given);
+const [rowsText = '100000', part, path = '', csvPath = ''] = process.argv.slice(2);
+const rows = Number(rowsText);
 const NOW = '2026-01-01T00:00:00.000000Z';
-/** The ORM takes a minute for a million. */
-const MOST_ORM_ROWS = 100_000;
+/** The maximum number of rows for the ORM, which takes a minute for a million. */
+const MAX_ORM_ROWS = 100_000;
 
-/** A CSV file in random order: one cell in eight is quoted, and one row in ten has a letter outside ASCII. */
+/** Yields the lines of a CSV file in mixed order. One cell in eight is quoted, and one row in ten has a letter outside ASCII. */
 function* csv(): Generator<string> {
   yield 'email,first_name,last_name,country,city,address_line1,postal_code,company_name\n';
   for (let at = 0; at < rows; at++) {
@@ -72,7 +72,7 @@ async function floor(): Promise<Taken> {
 
 async function orm(): Promise<Taken> {
   const db = connect(path);
-  const count = Math.min(rows, MOST_ORM_ROWS);
+  const count = Math.min(rows, MAX_ORM_ROWS);
   return taken(count, async () => {
     let batch: Record<string, string>[] = [];
     const write = () => {
@@ -110,7 +110,7 @@ async function orm(): Promise<Taken> {
   });
 }
 
-/** Uploads the file to a service from a process of its own, so that the client's work does not make the service seem slow. */
+/** Uploads the file to a service. Runs in a process of its own, so that the client's work does not make the service seem slow. */
 async function upload(): Promise<Taken> {
   return taken(rows, async () => {
     const form = new FormData();
@@ -122,8 +122,8 @@ async function upload(): Promise<Taken> {
   });
 }
 
-/** Uploads the file over the API while 200 reads and 20 writes a second are made, and measures how long these take. */
-async function beside(folder: string, csvFile: string): Promise<{ upload: Taken; note: string }> {
+/** Uploads the file over the API while 200 reads and 20 writes a second are made. Measures how long these requests take. */
+async function uploadUnderLoad(folder: string, csvFile: string): Promise<{ upload: Taken; note: string }> {
   const file = join(folder, 'served.db');
   madeDatabase(file, 1000).$client.close();
   const service = await served(file, { MAX_UPLOAD_BYTES: String(1e9) });
@@ -133,7 +133,7 @@ async function beside(folder: string, csvFile: string): Promise<{ upload: Taken;
     path: `/api/contacts/details?contact_id=${1 + (number % 1000)}`,
   });
   const change = (number: number) => ({ method: 'POST', path: '/api/contacts-type/add', form: `name=Type${number}` });
-  const second = async () => {
+  const loadForOneSecond = async () => {
     const [reads, writes] = await Promise.all([
       load({ origin: service.origin, connections: 4, seconds: 1, rate: 200, request }),
       load({ origin: service.origin, connections: 1, seconds: 1, rate: 20, request: change }),
@@ -141,19 +141,19 @@ async function beside(folder: string, csvFile: string): Promise<{ upload: Taken;
     if (reads.failed + writes.failed > 0) throw new Error('requests failed');
     latencies.push(`${reads.p99}/${writes.p99}`);
   };
-  // A service that has just started compiles its own code first.
-  await second();
+  // The code of a service that has just started is compiled first.
+  await loadForOneSecond();
   const { used } = service;
   const before = used();
   let result: Taken | undefined;
-  const uploading = ranApart('import.ts', [given, 'upload', service.origin, csvFile]).then((client: Taken) => {
+  const uploading = ranApart('import.ts', [rowsText, 'upload', service.origin, csvFile]).then((client: Taken) => {
     const { cpuSeconds, maxRssKb } = used();
     result = { ...client, cpuSeconds: cpuSeconds - before.cpuSeconds, maxRssKb };
     return result;
   });
-  while (result === undefined) await second();
+  while (result === undefined) await loadForOneSecond();
   await service.close();
-  const note = `API beside the import, p99 of each second in ms, reads/writes, the first one before it: ${latencies.join(' ')}`;
+  const note = `p99 of the API's reads/writes in ms, for each second, the first one before the import: ${latencies.join(' ')}`;
   return { upload: await uploading, note };
 }
 
@@ -166,15 +166,15 @@ async function compare(): Promise<void> {
     const run = async (name: string): Promise<Taken> => {
       const file = join(folder, `${name}.db`);
       madeDatabase(file, 0).$client.close();
-      return ranApart('import.ts', [given, name, file, csvFile]);
+      return ranApart('import.ts', [rowsText, name, file, csvFile]);
     };
-    const least = await run('floor');
-    const { upload: uploaded, note } = await beside(folder, csvFile);
+    const ofFloor = await run('floor');
+    const { upload: uploaded, note } = await uploadUnderLoad(folder, csvFile);
     const table = {
-      'floor: no checks, no rests': row(least, 'rows', least),
-      'sendlark import': row(await run('ours'), 'rows', least),
-      'sendlark, upload under API load': row(uploaded, 'rows', least),
-      'fast-csv and an ORM': row(await run('orm'), 'rows', least),
+      'floor: no checks, no pauses': row(ofFloor, 'rows', ofFloor),
+      'sendlark import': row(await run('ours'), 'rows', ofFloor),
+      'sendlark, upload under API load': row(uploaded, 'rows', ofFloor),
+      'fast-csv and an ORM': row(await run('orm'), 'rows', ofFloor),
     };
     report(table, [note]);
   });
