@@ -80,7 +80,7 @@ t.test('the preview tells what a person receives and when, and why they would le
   await live();
   await join('ann');
   await app.background();
-  t.match(await preview('old@example.org'), { state: 'outside', reason: /joined before it went live/ });
+  t.match(await preview('old@example.org'), { state: 'outside', reason: /joined before the automation went live/ });
   t.match(await preview('nobody@example.org'), { state: 'outside', reason: 'not in the target', entered_at: null });
   const before = await preview('ANN@example.org');
   t.match(before, { state: 'waiting', reason: null, mails: [{ due_at: null }, { sent_at: null }, { sent_at: null }] });

@@ -200,7 +200,7 @@ t.test('values of time_zone that are no time zone are kept, counted and named', 
   const { body } = await one.call('GET', '/contacts/imports/details', { query: { id: 1 } });
   t.match(body.message.import, { created: 7, failed: 0 });
   t.strictSame(body.message.import.notes, [
-    'Values of time_zone that are not an IANA time zone such as Europe/Berlin: 5 (EST5, CET or so, …). Campaigns at local time use the country and state of these contacts.',
+    'Values of time_zone that are not an IANA time zone such as Europe/Berlin: 5 (EST5, CET or so, …). For these contacts, campaigns in each contact’s own time zone use country and state.',
   ]);
 });
 

@@ -83,9 +83,12 @@ t.test(
   },
 );
 
-t.test('PUBLIC_URL in the environment wins, and saving is refused with a sentence', async (t) => {
+t.test('the environment variable PUBLIC_URL wins, and saving is refused with a sentence', async (t) => {
   const { save, read } = await startOperated(t, { PUBLIC_URL: 'https://env.example.com' });
-  t.match(await save('https://mail.example.com'), { status: 409, body: { errors: /^PUBLIC_URL in the environment/ } });
+  t.match(await save('https://mail.example.com'), {
+    status: 409,
+    body: { errors: /^The environment variable PUBLIC_URL/ },
+  });
   t.match(await read(), { url: 'https://env.example.com', source: 'environment' });
 });
 

@@ -11,7 +11,7 @@ t.test('a person whose address is corrected keeps their place; the old address g
   await shop.import(['ann']);
   await shop.pass(3 * DAY);
   t.strictSame(shop.accepted(), ['ann one', 'anna two', 'anna three']);
-  t.match(await preview('ann'), { state: 'left', reason: 'their address was changed' });
+  t.match(await preview('ann'), { state: 'left', reason: 'the address was changed' });
 });
 
 t.test(

@@ -85,7 +85,7 @@ t.test('after a sender is deleted and replaced, nothing leaves from the deleted 
   t.match(await report(), {
     status: 0,
     held_code: 'sender_deleted',
-    held_reason: 'A sender of its e-mails was deleted',
+    held_reason: 'The sender of an e-mail of the automation was deleted',
   });
   await shop.post('/sender/save', { ...shop.sender, from_email: 'new@example.com', from_name: 'New' });
   await deleteMail('one');

@@ -118,7 +118,7 @@ t.test('a send missed by more than the grace is held instead of out late', async
   app.clock.advance(2.5 * 3600_000);
   await app.background();
   t.match(await sendDetails(app, utr), { status: 0, delivered: 0 });
-  t.match((await sendReport(app, utr)).held_reason, /Missed its time by 90 minutes/);
+  t.match((await sendReport(app, utr)).held_reason, /The scheduled time was missed by 90 minutes/);
 });
 
 t.test('a send that came due while sending was held names that as the cause', async (t) => {
@@ -132,7 +132,7 @@ t.test('a send that came due while sending was held names that as the cause', as
   t.match(await sendDetails(app, utr), { status: 1 });
   releaseSending(app.db, app.clock.now().getTime());
   await app.background();
-  t.equal((await sendReport(app, utr)).held_reason, 'Missed its time by 90 minutes: sending was held');
+  t.equal((await sendReport(app, utr)).held_reason, 'The scheduled time was missed by 90 minutes: sending was held');
   app.clock.advance(3 * 3600_000);
   await app.background();
   t.match((await sendReport(app, later)).held_reason, /the service was not running/);
@@ -200,11 +200,11 @@ t.test('a send whose launch fails is held with a reason, and the others go', asy
   app.clock.advance(RECALL);
   await app.background();
   t.match(await sendDetails(app, sound), { status: 3, delivered: 3 });
-  t.match(await sendReport(app, broken), { status: 0, held_reason: 'It could not be launched: no such luck' });
+  t.match(await sendReport(app, broken), { status: 0, held_reason: 'The campaign could not be started: no such luck' });
   const row = app.db
     .prepare('SELECT status, english(held_reason) AS held_reason FROM single_sends WHERE utr = ?')
     .get(unreadable);
-  t.match(row, { status: 0, held_reason: /^It could not be launched: / });
+  t.match(row, { status: 0, held_reason: /^The campaign could not be started: / });
 });
 
 t.test('segments are recomputed before a launch', async (t) => {

@@ -118,7 +118,7 @@ t.test('an address corrected to one that the send goes to as well: one mail', as
   await finish(shop);
   t.strictSame(to(shop), [...NAMES.slice(0, 7), 'other']);
   const { report } = await shop.get('/single-send/report', { utr });
-  t.match(report, { status: 3, reasons: [{ reason: 'their address was changed', count: 1 }] });
+  t.match(report, { status: 3, reasons: [{ reason: 'the address was changed', count: 1 }] });
 });
 
 t.test('an address corrected to one that the send excludes gets nothing', async (t) => {

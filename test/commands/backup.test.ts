@@ -132,7 +132,7 @@ t.test('anything but a complete backup of this release is refused, and the datab
   const newer = new Database(file);
   newer.prepare("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', ?)").run(Date.UTC(2100, 0));
   newer.close();
-  t.match(await run('restore', file, '--force'), { code: 1, err: /newer release: upgrade the program/ });
+  t.match(await run('restore', file, '--force'), { code: 1, err: /newer release: upgrade Sendlark/ });
   t.strictSame(
     readdirSync(folder).filter((name) => /unfinished|-wal/.test(name)),
     [],

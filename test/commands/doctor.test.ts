@@ -79,7 +79,7 @@ t.test('a good installation: every check says so, and the exit code is 0', async
   for (const name of ['SPF', 'DKIM', 'DMARC']) t.match(checks.get(`${name} of example.com`), { state: 'ok' }, name);
   t.match(checks.get('SPF of news.example.org'), { state: 'ok' });
   t.match(checks.get('Settings'), { state: 'warn', advice: [/not https/] });
-  t.match(checks.get('Disk'), { found: /^\d+\.\d GiB free/ });
+  t.match(checks.get('Disk'), { found: /^\d+\.\d GB free/ });
   t.match(checks.get('Clock'), { found: /^\d{4}-\d\d-\d\dT/ });
   t.match(checks.get('Database'), { found: /schema of this release, SQLite \d/ });
   t.match(checks.get('Alignment of example.com'), {

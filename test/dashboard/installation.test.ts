@@ -86,7 +86,7 @@ t.test('the health page leads to what can be done about a finding, and looks at 
   t.match(before, 'BOUNCE_LISTEN=0.0.0.0:25');
   t.equal((await operator('POST', '/public-address')).headers.location, '/settings/health#address');
   const { text } = await operator('GET', '');
-  t.match(text, 'nobody listens at 127.0.0.1, port 1');
+  t.match(text, 'nothing answers at 127.0.0.1, port 1');
   t.match(text, 'Start the reverse proxy');
   t.notMatch((await guest('GET', '')).text, 'action="/settings/health/public-address"');
   t.equal((await guest('POST', '/public-address')).status, 403);

@@ -73,7 +73,7 @@ t.test('an address of the environment is shown as fixed, with its check', async 
   t.match(refused, { status: 409, text: /change it there, and restart the service/ });
   t.equal((await post('/settings/sending/address/look')).headers.location, '/settings/sending#address');
   const seen = await get('/settings/sending', { 'accept-language': 'de' });
-  t.match(seen, 'Niemand lauscht bei 127.0.0.1, Port 1');
+  t.match(seen, 'Unter 127.0.0.1, Port 1, antwortet nichts');
   t.match(seen, 'class="advice"');
 });
 

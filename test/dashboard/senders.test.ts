@@ -189,10 +189,10 @@ t.test('the DNS is asked by a button, and its page has the records to copy', asy
   t.match(text, 'Check again');
   t.match(text, '<code class="once">v=spf1 mx ~all</code>');
   t.match(text, 'data-island="copy"');
-  t.match(text, 'It needs p=none, quarantine or reject.');
+  t.match(text, 'The record needs p=none, quarantine or reject.');
   t.notMatch(text, 'p=<script>', 'what the DNS says is shown as text');
   const german = (await get('/settings/senders', { 'accept-language': 'de' })).text;
-  t.match(german, 'Er braucht p=none');
+  t.match(german, 'Der Eintrag braucht p=none');
   t.notMatch(german, 'no record');
 });
 

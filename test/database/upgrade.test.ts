@@ -188,11 +188,15 @@ t.test('an upgrade gives what is held the code of its sentence', async (t) => {
       ['A segment it names was deleted', 'target_missing'],
       ['A copy: update it to queue it', 'copy'],
       ['A rule of the segment "S" names the custom field F, which was deleted', 'segment_broken'],
-      ['Missed its time by 90 minutes: sending was held', 'missed_time'],
-      ['Its content does not compile: it is too long', 'content_invalid', 'Its content has an error: it is too long'],
+      [
+        'Missed its time by 90 minutes: sending was held',
+        'missed_time',
+        'The scheduled time was missed by 90 minutes: sending was held',
+      ],
+      ['Its content does not compile: it is too long', 'content_invalid', 'The content has an error: it is too long'],
     ],
     automations: [
-      ['A sender of its mails was deleted', 'sender_deleted', 'A sender of its e-mails was deleted'],
+      ['A sender of its mails was deleted', 'sender_deleted', 'The sender of an e-mail of the automation was deleted'],
       ["Its segment's contact type was deleted", 'target_missing'],
       ['The mail "M" can not go: its sender is not verified yet', 'sender_unverified'],
       ['The mail "M" can not go: Its content does not compile', 'content_invalid'],
@@ -349,7 +353,7 @@ t.test(
       name: 'SPF',
       state: 'warn',
       found: '3 records, so none counts',
-      advice: [English.spf_many_cure, 'x'],
+      advice: ['Join them into one.', 'x'],
     };
     named.run(
       'doctor_findings',
@@ -413,7 +417,7 @@ t.test(
     ]);
     t.equal(
       String(sendingHeldReason(db.$client)),
-      `${English.held_restored}; The clock is 30 days past when the service last ran: nothing is sent before a release, or before the clock is set right`,
+      `${English.held_restored}; The clock of this machine is 30 days ahead of when the service last ran: nothing is sent until you resume sending or set the clock right`,
     );
     t.match(mailWaitsReason(db.$client), { code: 'waits_nats' });
     t.match(findDoctorFindings(db.$client), {

@@ -17,7 +17,7 @@ const WRONG = 'x'.repeat(300);
 
 /** What depends on the machine, on the moment of the run, and on when the mails of the set-up left. */
 const OF_THE_RUN =
-  /2026-01-15[ T]09:0\d:\d\d[.\d]*Z?|"node":"[\d.]+"|"(free|database)_bytes":\d+|[\d.]+ GiB free|"made_at":"[^"]+"/g;
+  /2026-01-15[ T]09:0\d:\d\d[.\d]*Z?|"node":"[\d.]+"|"(free|database)_bytes":\d+|[\d.]+ GB free|"made_at":"[^"]+"/g;
 
 /** Answers in which it shows in which order the mails of the set-up left, which is drawn by lot. Of those the status alone is recorded. */
 const IN_ORDER_OF_MAILS = new Set([

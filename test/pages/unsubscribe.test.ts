@@ -150,7 +150,7 @@ t.test('whoever unsubscribed, in any spelling of their address, is left out of e
     app.clock.advance(11_000);
     await app.background();
     const { body } = await app.one.call('GET', '/single-send/report', { query: { utr: next } });
-    t.match(body.message.report, { status: 0, held_reason: /everyone in it has unsubscribed/ }, target);
+    t.match(body.message.report, { status: 0, held_reason: /everybody in it is unsubscribed/ }, target);
   }
   t.equal((await readOutbox(app)).length, 1);
 });

@@ -86,7 +86,7 @@ t.test('an event tells a reason in English, whichever form the tables have it in
     [
       'reason',
       stored(sentence('held_mail', { subject: 'News', problem })),
-      'The e-mail "News" cannot be sent: Its content has an error: :no "mark"',
+      'The e-mail "News" cannot be sent: The content has an error: :no "mark"',
     ],
     ['reply', stored(sentence('cause_full')), 'The mailbox is full.'],
     ['reply', stored(':left_target'), ':left_target'],

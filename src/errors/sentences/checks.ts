@@ -4,21 +4,22 @@ export const CHECK_SENTENCES = {
   // Problems of a backup, and when the last one was made.
   backup_damaged: '{file} is damaged: {reason}',
   backup_foreign: '{file} is no database of Sendlark',
-  backup_newer: '{file} is of a newer release: upgrade the program',
-  backup_under_way: 'A backup is being made or looked at. Try again when it is done.',
+  backup_newer: '{file} is of a newer release: upgrade Sendlark',
+  backup_under_way: 'A backup is being made or checked. Try again when that is done.',
   backup_no_room: 'There is not enough disk space: {needed} MB are needed, {free} MB are free',
   backup_none: 'no backup was made',
   backup_fresh: 'the last backup is of {day}',
   backup_old: 'the last backup is {days} days old',
   backup_cure:
-    'Make a backup each day and keep it on another disk: in the settings under Backup, or with sendlark backup FILE',
+    'Make a backup each day, under Settings › Backup or with sendlark backup FILE, and keep it on another disk',
 
   // Results of a check of the public URL, and what to do.
   address_none: 'The public address is not set',
   address_invalid: 'This must be an http or https address without a path, such as https://mail.example.com.',
   address_loopback:
     'This address leads everybody to their own machine. Recipients need an address that leads here from everywhere.',
-  address_fixed: 'PUBLIC_URL in the environment sets the tracking domain: change it there, and restart the service.',
+  address_fixed:
+    'The environment variable PUBLIC_URL sets the tracking domain: change it there, and restart the service.',
   address_leads_here: '{url} leads here',
   address_certified: '{url} leads here, with a certificate until {day}',
   address_ends_soon: '{url} leads here, but its certificate ends on {day}',
@@ -40,12 +41,12 @@ export const CHECK_SENTENCES = {
   address_unknown: 'the DNS has no address for {host}',
   address_unknown_cure:
     'Where the domain is managed, add an A or AAAA record for {host} with the address of this machine.',
-  address_refused: 'nobody listens at {host}, port {port}',
+  address_refused: 'nothing answers at {host}, port {port}',
   address_refused_cure:
     'Start the reverse proxy, let the firewall pass port {port}, and look whether the DNS of {host} leads to this machine.',
   address_silent: '{host} gives no answer on port {port}',
   address_silent_cure:
-    'Check whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks do not let a machine reach itself from outside: then open {url} from another one.',
+    'Check whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks do not let a machine reach itself from outside: then open {url} from another network.',
   address_broken: '{url} cannot be reached: {reason}',
 
   // Results of a test of returned mail, and what to do.
@@ -53,9 +54,9 @@ export const CHECK_SENTENCES = {
   returns_arrive: 'a test e-mail to {domain} arrived over {host}',
   returns_dns: 'the DNS names no server for mail to {domain} ({code})',
   returns_dns_cure: 'Where the domain is managed, add an MX record for {domain} that names this machine.',
-  returns_silent: 'nobody takes mail to {domain} at {host}, port {port}: {reason}',
+  returns_silent: 'no server takes mail to {domain} at {host}, port {port}: {reason}',
   returns_silent_cure:
-    'Check whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks do not let a machine reach itself from outside: then try that port from another one.',
+    'Check whether the MX record of {domain} names this machine, the service runs, and the firewall passes port 25. Some networks do not let a machine reach itself from outside: then try that port from another network.',
   returns_refused: 'a test e-mail to {domain} was refused at {host}: {reply}',
   returns_refused_cure:
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this machine.',

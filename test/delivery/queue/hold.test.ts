@@ -103,7 +103,7 @@ t.test('a clock that leaps a year ahead holds sending, and only the right time o
     await app.background();
     app.clock.advance(HOUR);
   }
-  t.match(sendingHeldReason(app.db), /^The clock is 365 days past when the service last ran/);
+  t.match(sendingHeldReason(app.db), /^The clock of this machine is 365 days ahead of when the service last ran/);
   app.restartBackground();
   await app.background();
   t.ok(sendingHeldReason(app.db), 'a restart under the wrong clock lifts nothing');
@@ -161,7 +161,7 @@ t.test('a scheduled send that waited for its sender past its time and the grace 
   }
   t.equal((await app.page('POST', link, { form: {} })).status, 200);
   await app.background();
-  const reason = 'Missed its time by 92 minutes: its sender was not verified';
+  const reason = 'The scheduled time was missed by 92 minutes: the sender was not verified';
   t.match(await report(missed), { status: 0, held_code: 'missed_time', held_reason: reason });
   t.match(await report(inGrace), { status: 3 });
   t.match(await report(atOnce), { status: 3 });
@@ -181,7 +181,7 @@ t.test('every hold is logged once with its reason and counted by kind of reason'
   await app.one.call('POST', '/single/send/cancel', { query: { utr: cancelled } });
   app.clock.advance(HOUR);
   for (let turn = 0; turn < 3; turn++) await app.background();
-  const reason = 'It has no content: the blank template needs template code';
+  const reason = 'The e-mail has no content: the blank template needs template code';
   t.match(holds(), [
     { single_send: 1, reason, level: 'error', text: 'campaign held' },
     { single_send: 2, reason, level: 'error', text: 'campaign held' },

@@ -89,7 +89,7 @@ t.test('an address where nobody listens, or without an entry in the DNS, is name
   server.close();
   t.match(await look(`http://127.0.0.1:${port}`), {
     state: 'fail',
-    found: `nobody listens at 127.0.0.1, port ${port}`,
+    found: `nothing answers at 127.0.0.1, port ${port}`,
     advice: [/firewall/],
   });
   t.match(await look('https://nowhere.invalid'), { state: 'fail', found: /nowhere\.invalid/, advice: [/A or AAAA/] });

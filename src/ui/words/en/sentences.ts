@@ -7,7 +7,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   not_in_target: 'not in the list or segment',
   kept_in_outbox: 'kept in the test outbox',
   returned: '{cause} {reply}',
-  held_missed_time: 'Missed its time by {minutes} min: {cause}',
+  held_missed_time: 'The scheduled time was missed by {minutes} min: {cause}',
   group_used:
     'Unfinished campaigns ({single_sends}) and automations ({automations}) use the topic: choose another one there first',
   field_used:
@@ -54,14 +54,14 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   joined_unfinished: 'Only a finished campaign can be sent to new contacts',
   joined_tested: 'A campaign with an A/B test cannot be sent to new contacts',
   resend_unfinished: 'Only a finished campaign can be resent to non-openers',
-  resend_nobody: 'The lists it was sent to are deleted',
-  resend_many_types: 'It was sent to more than {count} lists',
+  resend_nobody: 'The lists that the campaign was sent to are deleted',
+  resend_many_types: 'The campaign was sent to more than {count} lists',
   re_entry_without_keys:
     'With this trigger, choose “Never” or “Some days after the last entry”: it has no new events or dates.',
   group_of_live: 'The topic can be changed while the automation is paused.',
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   viewers_change_nothing: 'Your role is read-only',
-  payload_too_large: 'This is more than the service reads at once',
+  payload_too_large: 'The request is too large',
   not_found: 'This does not exist, or was deleted',
 };

@@ -4,21 +4,21 @@ import type { CHECK_SENTENCES } from '../../../../errors/sentences/checks.ts';
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {
   backup_damaged: '{file} ist beschädigt: {reason}',
   backup_foreign: '{file} ist keine Datenbank von Sendlark',
-  backup_newer: '{file} stammt von einer neueren Version: Aktualisieren Sie das Programm',
-  backup_under_way: 'Gerade wird eine Sicherung gemacht oder geprüft. Versuchen Sie es danach noch einmal.',
+  backup_newer: '{file} stammt von einer neueren Version: Aktualisieren Sie Sendlark',
+  backup_under_way: 'Gerade wird eine Sicherung erstellt oder geprüft. Versuchen Sie es danach noch einmal.',
   backup_no_room: 'Der Speicherplatz reicht nicht: {needed} MB werden gebraucht, {free} MB sind frei',
-  backup_none: 'Es wurde keine Sicherung gemacht',
+  backup_none: 'Es wurde keine Sicherung erstellt',
   backup_fresh: 'Die letzte Sicherung ist vom {day}',
   backup_old: 'Die letzte Sicherung ist {days} Tage alt',
   backup_cure:
-    'Machen Sie jeden Tag eine Sicherung und bewahren Sie sie auf einer anderen Festplatte auf: in den Einstellungen unter Sicherung oder mit sendlark backup DATEI',
+    'Erstellen Sie jeden Tag eine Sicherung, unter Einstellungen › Sicherung oder mit sendlark backup DATEI, und bewahren Sie sie auf einer anderen Festplatte auf',
 
   address_none: 'Es gibt keine Tracking-Domain',
   address_invalid: 'Hier muss eine http- oder https-Adresse ohne Pfad stehen, etwa https://mail.example.com.',
   address_loopback:
     'Diese Adresse führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:
-    'PUBLIC_URL in der Umgebung legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie den Dienst neu.',
+    'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie den Dienst neu.',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',
@@ -40,21 +40,21 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_unknown: 'Das DNS hat keine Adresse für {host}',
   address_unknown_cure:
     'Tragen Sie dort, wo die Domain verwaltet wird, einen A- oder AAAA-Eintrag für {host} mit der Adresse dieses Rechners ein.',
-  address_refused: 'Niemand lauscht bei {host}, Port {port}',
+  address_refused: 'Unter {host}, Port {port}, antwortet nichts',
   address_refused_cure:
     'Starten Sie den Reverse-Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
   address_silent: '{host} antwortet nicht auf Port {port}',
   address_silent_cure:
-    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen.',
+    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen Netz.',
   address_broken: '{url} ist nicht zu erreichen: {reason}',
   returns_not_here: 'Bounces werden hier nicht empfangen: BOUNCE_DOMAIN und BOUNCE_LISTEN sind nicht gesetzt.',
   returns_arrive: 'Eine Testmail an {domain} kam über {host} an',
   returns_dns: 'Das DNS nennt keinen Server für Mails an {domain} ({code})',
   returns_dns_cure:
     'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der diesen Rechner nennt.',
-  returns_silent: 'Niemand nimmt Mails an {domain} bei {host}, Port {port}, an: {reason}',
+  returns_silent: 'Unter {host}, Port {port}, nimmt kein Server Mails an {domain} an: {reason}',
   returns_silent_cure:
-    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann von einem anderen aus.',
+    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
   returns_refused: 'Eine Testmail an {domain} wurde bei {host} abgelehnt: {reply}',
   returns_refused_cure:
     'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',
