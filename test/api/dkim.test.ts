@@ -43,7 +43,7 @@ t.test(
   async (t) => {
     const { app, addSender, keys, signs } = await started(t);
     const create = (name: string, caller = app.one) => caller.call('POST', '/dkim/create', { form: { domain: name } });
-    t.match(await create(domain), { status: 422, body: { errors: { domain: [/verified sender/] } } });
+    t.match(await create(domain), { status: 422, body: { errors: { domain: [/Verify a sender/] } } });
     await addSender(app.one, false);
     t.equal((await create(domain)).status, 422, 'the address is not verified');
     verifySenders(app);

@@ -119,14 +119,14 @@ t.test('health names nodes that are silent, refused or of another release, and m
     return findings.filter(({ name }) => /nodes/i.test(name)).map(({ name, state, found }) => [name, state, found]);
   };
   addNode(app, { name: 'north' });
-  t.strictSame(await found(), [['Nodes', 'ok', 'there are 1, and mail leaves']]);
+  t.strictSame(await found(), [['Nodes', 'ok', 'sender nodes: 1, and mail leaves']]);
   addNode(app, { name: 'east', state: 'refused', refusal: '550 listed' });
   addNode(app, { name: 'south', version: '0.0.9' });
   addNode(app, { name: 'west', heard_at: 0 });
   t.strictSame(await found(), [
     ['Silent nodes', 'warn', 'nothing heard from west'],
     ['Refused nodes', 'warn', 'the SMTP servers accept no mail from east: 550 listed'],
-    ['Releases of nodes', 'warn', `not of release ${VERSION}, as the service is: south (0.0.9)`],
+    ['Releases of nodes', 'warn', `not of the release of the service, ${VERSION}: south (0.0.9)`],
   ]);
   noteMailWaits(app.db, sentence('waits_no_node'));
   t.match((await found())[0], ['Nodes', 'warn', SENTENCES.waits_no_node], 'no mail waits yet');

@@ -88,6 +88,8 @@ t.test('the audience of a draft is counted exactly, and its mail shown as a pers
   t.strictSame(audience, { recipients: 2, left_out, with_zone: 2 });
   const mail = (email: string) => app.one.call('GET', '/single-send/mail', { query: { utr, email } });
   t.match((await mail('zoe@example.org')).body.message.mail, { subject: 'For Zoë', html: /Hello Zoë/ });
-  t.match((await mail('nobody@example.org')).body.errors, { email: ['Nobody this e-mail goes to has this address.'] });
+  t.match((await mail('nobody@example.org')).body.errors, {
+    email: ['None of the recipients of this e-mail has this address.'],
+  });
   t.equal((await app.two.call('GET', '/single-send/audience', { query: { utr } })).status, 404);
 });

@@ -159,7 +159,7 @@ t.test('a deleted field starts nothing and keeps the automation from going live'
   t.equal(app.db.prepare('SELECT count(*) FROM enrolments').pluck().get(), 0);
   await get('/automations/pause', { utr });
   const refused = await get('/automations/set-live', { utr });
-  t.match([refused.status, refused.text], [409, /field or form of its trigger was deleted/]);
+  t.match([refused.status, refused.text], [409, /field or form of the trigger was deleted/]);
 });
 
 t.test('a trigger that lacks a part, or names what the account does not have, is refused', async (t) => {

@@ -50,7 +50,7 @@ t.test('a wait with steps on its paths stays one with paths', async (t) => {
   const wait = await step({ kind: 'wait_until', until: 'event', event: 'cart', timeout_hours: 4 });
   const exit = await step({ kind: 'exit', parent: wait, branch: 'yes' });
   const refused = await change(wait, { until: 'hour', hour: 9 });
-  t.match([refused.status, refused.text], [409, /on its paths first/]);
+  t.match([refused.status, refused.text], [409, /on the paths of this step first/]);
   t.equal((await stepOf(wait)).until, 'event');
   t.equal((await stepOf(exit)).parent, wait);
 });
@@ -131,7 +131,10 @@ t.test(
     t.strictSame(await effects('/automations/update', { trigger_kind: 'hand' }), [0, 4]);
     t.strictSame(await effects('/automations/update', { exit_criteria: 1 }), [4, 0]);
     t.equal((await change(branch, { segment_id: 1, only_draft: 1 })).status, 409, 'of a draft alone');
-    t.match((await call('/automations/update', { hold_out: 1, only_draft: 1 })).text, /It is live: pause it first\./);
+    t.match(
+      (await call('/automations/update', { hold_out: 1, only_draft: 1 })).text,
+      /The automation is live: pause it first\./,
+    );
     await app.one.call('GET', '/automations/pause', {
       query: { utr: (await call('/automations/series', {})).body?.utr },
     });
@@ -297,7 +300,7 @@ t.test('a step with others on its paths is not removed, and its page says what t
     const url = `/automations/${utr}/steps/${branch}/remove`;
     const { statusCode, body } = await app.fastify.inject({ method, url, headers: { ...FROM_PAGE, cookie } });
     t.equal(statusCode, 409);
-    t.match(body, 'Remove the e-mails and steps on its paths first.');
+    t.match(body, 'Remove the e-mails and steps on the paths of this step first.');
     t.match(body, `href="/automations/${utr}/edit"`);
   }
   t.strictSame(await outline(), before);

@@ -157,7 +157,7 @@ t.test('a contact who waits at a step is told for what, until when, and what wou
   t.notMatch(page.text, 'Not taken');
   t.match(await shown(), [
     'Waits until 2026-01-18 12:00, in the time zone Asia/Kabul.',
-    /Another time zone of the contact changes it/,
+    /It changes if the contact gets another time zone/,
     '2026-01-18T07:30',
   ]);
   await post('/global-unsubscribes/save', { email_address: 'ann@example.org' });

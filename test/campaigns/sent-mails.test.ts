@@ -175,7 +175,7 @@ t.test('a mail that would differ is not given', async (t) => {
   app.db.exec(`UPDATE mailings SET content = replace(content, 'see ', 'saw ') WHERE owner_kind = 'single'`);
   for (const { answer } of await compared(app)) {
     t.equal(answer?.status, 409);
-    t.match(answer?.body.errors, 'can no longer be rendered with the same bytes');
+    t.match(answer?.body.errors, 'can no longer be shown exactly as it was sent');
   }
 });
 

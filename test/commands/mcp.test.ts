@@ -159,7 +159,7 @@ t.test('with --drafts a mail is prepared, and what is queued is not changed', as
     add_mail_to_automation_draft: { utr: begun.utr, ...letter },
     change_mail_of_automation_draft: { utr: mail.utr, subject: 'Changed' },
   }))
-    t.match(await call(name, given), { refused: /It is live/ }, `${name}: what is live is not changed`);
+    t.match(await call(name, given), { refused: /The automation is live/ }, `${name}: what is live is not changed`);
   const queued = await service.post('/single/send/create', {
     ...{ template_id: '1', template_html: '<p>Hello</p>', sender_id: '1', unsubscribe_group_id: '1' },
     ...{ single_send_name: 'Later', subject: 'Later', preheader: 'Later', 'recipient_id[0]': 'contacts_1' },

@@ -85,7 +85,10 @@ t.test('a mailing is made, filled, checked and sent by forms alone', async (t) =
   t.match(check, 'is incomplete. Add to the sender: Postal code, City.', 'the postal address in the footer');
   t.match(check, /Audience, sender, topic and content are set.*1 link leads nowhere.*localhost.*For Ann/s);
   t.match(await ada.get(`${step('mail')}?email=Ann@example.org`), 'Hello Ann');
-  t.match(await ada.get(`${step('check')}?email=nobody@example.org`), 'Nobody this e-mail goes to has this address.');
+  t.match(
+    await ada.get(`${step('check')}?email=nobody@example.org`),
+    'None of the recipients of this e-mail has this address.',
+  );
   const tested = await ada.post(step('test'), { email_address: 'Zoe@example.org' });
   t.equal(tested.status, 303);
   const [, flash = ''] = /sendlark_flash=([\w-]+)/.exec(String(tested.headers['set-cookie'])) ?? [];

@@ -163,7 +163,7 @@ t.test('a new key pair may do the least unless its owner chooses more, and nothi
   ]);
   const none = await post('/settings/keys', { name: 'Shop' });
   t.equal(none.status, 422);
-  t.match(none.text, 'Choose what the key pair may do.');
+  t.match(none.text, 'Choose what the API key may do.');
   t.match(none.text, 'value="Shop"');
   t.notMatch(none.text, ' checked', 'what was taken away stays away');
   t.equal((await post('/settings/keys', { name: '', scopes: 'read' })).status, 422);

@@ -279,7 +279,7 @@ t.test('a template of its own is used, and its absence holds the feed', async (t
   t.match((await readOutbox(app))[0]?.html, '<p>Read Item 2, Anna</p>');
   await must('/templates/delete', { id: added.id });
   await again(app, site, [3, 2, 1]);
-  t.match(await feedOf(app), { state: 'held', held_reason: /template of its e-mails was deleted/, waiting: 1 });
+  t.match(await feedOf(app), { state: 'held', held_reason: /template of the feed was deleted/, waiting: 1 });
 });
 
 t.test('the preview shows what would be sent, and sends and remembers nothing', async (t) => {

@@ -40,12 +40,12 @@ t.test('a form that is off, or lacks what it needs, says so and takes nothing', 
   verifySenders(app);
   t.match(await read(), { off_code: null, off_reason: null });
   await must('/forms/save', { id: form.id, is_active: 0 });
-  await isClosed('off', 'The form is switched off.');
+  await isClosed('off', 'The form is closed.');
   await must('/forms/save', { id: form.id, is_active: 1 });
   await app.one.call('DELETE', '/sender/delete', { query: { sender_id: 1 } });
   await isClosed('sender_deleted', 'The sender of the form was deleted: choose another one.');
   await app.one.call('DELETE', '/contacts-type/delete', { query: { contact_type_id: 1 } });
-  await isClosed('type_deleted', 'The contact type of the form was deleted: choose another one.');
+  await isClosed('type_deleted', 'The list of the form was deleted: choose another one.');
   t.equal(app.db.prepare('SELECT count(*) FROM form_requests').pluck().get(), 0);
 });
 

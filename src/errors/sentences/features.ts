@@ -30,10 +30,10 @@ export const FEATURE_SENTENCES = {
   feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
   feed_plain:
     'The address must begin with https://, so that nobody can change on its way what is sent to your contacts.',
-  feed_zone: '{name} is no time zone such as Europe/Berlin.',
-  feed_time: 'The time of day has the form 08:30.',
+  feed_zone: '“{name}” is not a time zone. Give one such as Europe/Berlin.',
+  feed_time: 'Give the time of day as in 08:30.',
   feeds_many: 'An account can have {count} feeds: delete one first',
-  feed_is_held: 'The feed is held: send or skip what waits first',
+  feed_is_held: 'The feed is held: send or skip the waiting posts first',
   feed_not_held: 'The feed is not held',
 
   // Why a feed could not be read.
@@ -45,13 +45,13 @@ export const FEATURE_SENTENCES = {
 
   // Why a feed is held.
   feed_many_items:
-    'The feed has {count} new posts at once, which is more often a mistake of the feed than news. Look at them, then send or skip them.',
+    'The feed has {count} new posts at once, which is more often a mistake of the feed than news. Look at the posts, then send or skip them.',
   feed_all_unknown:
-    'All {count} posts of the feed are new, as if it had given its posts other ids. Look at them, then send or skip them.',
+    'All {count} posts of the feed are new, as if the feed had given its posts other ids. Look at the posts, then send or skip them.',
   feed_no_template:
-    'The template of its e-mails was deleted or has no content. Choose another one, then send or skip what waits.',
+    'The template of the feed was deleted or has no content. Choose another one, then send or skip the waiting posts.',
   feed_mail_large:
-    'The e-mail of its posts has more than 2 million characters. Choose a smaller template, then send or skip what waits.',
+    'The e-mail with the posts has more than 2 million characters. Choose a smaller template, then send or skip the waiting posts.',
 
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
   why_started: 'The automation is live, or the campaign was sent.',
@@ -107,7 +107,7 @@ export const FEATURE_SENTENCES = {
   why_unsubscribed_change: 'The contact subscribes again.',
   why_not_suppressed: 'Not suppressed.',
   why_lift: 'Remove the suppression if the address takes mail again.',
-  why_active: 'Not stopped as inactive.',
+  why_active: 'Not skipped as inactive.',
   why_inactive_change: 'Reactivate the contact.',
   why_no_cap: 'No frequency cap is set.',
   why_cap_ignored: 'This campaign or automation ignores the frequency caps.',
@@ -123,7 +123,7 @@ export const FEATURE_SENTENCES = {
   awaits_date_change:
     'Another date in “{field}” counts at once. If the date comes in time, the contact goes on by the path “It came in time”. If the date has not come by then, the contact goes on by the path “Timed out”.',
   awaits_hour_until: 'Waits until {time}, in the time zone {zone}.',
-  awaits_hour_change: 'The time comes by itself. Another time zone of the contact changes it.',
+  awaits_hour_change: 'The time comes by itself. It changes if the contact gets another time zone.',
 
   // What decided at a step of an automation.
   used_values: 'Values at that moment: {values}.',
@@ -140,14 +140,14 @@ export const FEATURE_SENTENCES = {
   sent_mail_not_kept:
     'This e-mail was not kept. E-mails are kept for 90 days if the settings said so when they were sent; a transactional e-mail only up to 1 MB.',
   sent_mail_changed:
-    'This e-mail can no longer be rendered with the same bytes, because something that it was made from has changed since.',
+    'This e-mail can no longer be shown exactly as it was sent, because something that it was made from has changed since.',
 
   // Forms.
   forms_many: 'An account can have {count} forms: delete one first',
   form_field_twice: 'Each field can be asked for only once.',
   form_field_unknown: 'A form cannot ask for this field: {name}',
   form_address: 'Give an address that begins with https:// or http://.',
-  form_segment_type: 'The segment belongs to another contact type than the form.',
+  form_segment_type: 'The segment belongs to another list than the form.',
   form_consent: 'Agreed to “{text}”. Asked for on {time} UTC from {asker}, confirmed from {confirmer}.',
   api_consent: 'Agreed to “{text}”. Asked for on {time} UTC, confirmed from {confirmer}.',
   form_busy: 'So many subscriptions were asked for within an hour that this one was not taken. Try again in an hour.',
@@ -155,8 +155,8 @@ export const FEATURE_SENTENCES = {
   request_closed: 'the subscription is confirmed, too old or not asked for any more',
 
   // Why a form takes no subscriptions.
-  form_off: 'The form is switched off.',
-  form_type_deleted: 'The contact type of the form was deleted: choose another one.',
+  form_off: 'The form is closed.',
+  form_type_deleted: 'The list of the form was deleted: choose another one.',
   form_sender_deleted: 'The sender of the form was deleted: choose another one.',
 
   // Errors of an export file.
@@ -168,7 +168,7 @@ export const FEATURE_SENTENCES = {
   export_json_large: 'JSON files of more than {count} MB are not read: export in parts, in one ZIP archive. {name}',
 
   // The contents of an export, and the handling of its unsubscribes.
-  export_empty: 'Nobody was found in the file. Is it an export of {name}?',
+  export_empty: 'No contact was found in the file. Is the file an export of {name}?',
   export_nobody_left:
     'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
   export_values: 'Values of {name} that do not fit the field and are skipped: {count} ({values})',
@@ -197,7 +197,7 @@ export const FEATURE_SENTENCES = {
     'Every sender node has sent what its warm-up allows today, so mail waits until 0:00 UTC. Another node, or a higher WARM_UP, sends more.',
 
   // Results of a check of the nodes, and what to do.
-  nodes_well: 'there are {count}, and mail leaves',
+  nodes_well: 'sender nodes: {count}, and mail leaves',
   nodes_silent: 'nothing heard from {names}',
   nodes_silent_cure:
     'Start the silent nodes again, or check that they reach NATS. Other nodes send their e-mails. A silent node disappears from the list after a week.',
@@ -205,8 +205,9 @@ export const FEATURE_SENTENCES = {
   nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   nodes_refused_cure:
     'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its e-mails.',
-  nodes_releases: 'not of release {version}, as the service is: {names}',
-  nodes_releases_cure: 'Upgrade them to the release of the service. During an upgrade they may be one release apart.',
+  nodes_releases: 'not of the release of the service, {version}: {names}',
+  nodes_releases_cure:
+    'Upgrade these nodes to the release of the service. During an upgrade they may be one release apart.',
 
   // Transactional mail.
   key_used: 'This Idempotency-Key was used for another request',
@@ -231,7 +232,7 @@ export const FEATURE_SENTENCES = {
   attachment_not_base64: 'The content of attachment {number} is not base64 without line breaks.',
 
   // Errors of an endpoint.
-  webhook_url: 'Give the address of an endpoint, such as https://example.com/hooks/sendlark.',
+  webhook_url: 'Give the address that receives the events, such as https://example.com/hooks/sendlark.',
   webhook_plain: 'The address must begin with https://, because events contain personal data.',
   webhook_login: 'The address must not contain a user name or a password.',
   webhook_no_events: 'Choose at least one event.',
@@ -258,5 +259,6 @@ export const FEATURE_SENTENCES = {
   // Whether an endpoint was switched off automatically.
   webhooks_well: 'no webhook was switched off by itself',
   webhooks_off: 'events are no longer sent to: {name}',
-  webhooks_cure: 'The settings show why the webhook is off. Repair its program, then switch it on again.',
+  webhooks_cure:
+    'Settings › Webhooks shows why the webhook is off. Repair the program behind it, then turn the webhook on again.',
 } as const;

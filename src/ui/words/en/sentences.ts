@@ -47,8 +47,6 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_none: 'There is no tracking domain',
   feed_is_held: 'The feed is paused: send or skip the waiting posts first',
   feed_not_held: 'The feed is not paused',
-  form_segment_type: 'The segment belongs to another list than the form.',
-  form_type_deleted: 'The list of the form was deleted: choose another one.',
   migrated_group:
     'Unsubscribed from a list at the other service, and from the topic {name} here: {count}, new here: {added}',
   joined_unfinished: 'Only a finished campaign can be sent to new contacts',

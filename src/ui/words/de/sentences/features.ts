@@ -31,8 +31,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
   feed_plain:
     'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was Ihre Kontakte bekommen.',
-  feed_zone: '{name} ist keine Zeitzone wie Europe/Berlin.',
-  feed_time: 'Die Uhrzeit hat die Form 08:30.',
+  feed_zone: '„{name}“ ist keine Zeitzone. Geben Sie eine wie Europe/Berlin an.',
+  feed_time: 'Geben Sie die Uhrzeit wie 08:30 an.',
   feeds_many: 'Ein Konto kann {count} Feeds haben: Löschen Sie zuerst einen',
   feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
   feed_not_held: 'Der Feed ist nicht pausiert',
@@ -44,15 +44,15 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feed_many_items:
     'Der Feed hat auf einmal {count} neue Beiträge. Das ist häufiger ein Fehler des Feeds als echte Neuigkeiten. Sehen Sie sich die Beiträge an, und senden oder überspringen Sie sie dann.',
   feed_all_unknown:
-    'Alle {count} Beiträge sind neu, wie wenn ein Feed seinen Beiträgen andere Kennungen gibt. Sehen Sie sie an, und senden oder überspringen Sie sie dann.',
+    'Alle {count} Beiträge sind neu, als hätte der Feed seinen Beiträgen andere Kennungen gegeben. Sehen Sie sich die Beiträge an, und senden oder überspringen Sie sie dann.',
   feed_no_template:
-    'Die Vorlage seiner Mails wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann, was wartet.',
+    'Die Vorlage des Feeds wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann die wartenden Beiträge.',
   feed_mail_large:
-    'Die Mail aus seinen Beiträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann, was wartet.',
+    'Die Mail mit den Beiträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann die wartenden Beiträge.',
 
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
-  why_started: 'Die Automation ist aktiv, oder die Kampagne wurde gesendet.',
-  why_not_started: 'Die Automation ist nicht aktiv, oder die Kampagne wurde noch nicht gesendet.',
+  why_started: 'Die Automation läuft, oder die Kampagne wurde gesendet.',
+  why_not_started: 'Die Automation läuft nicht, oder die Kampagne wurde noch nicht gesendet.',
   why_start: 'Die Automation starten oder die Kampagne senden.',
   why_no_hold: 'Der Versand ist nicht pausiert.',
   why_hold_change: 'Die Pause oder ihre Ursache beenden.',
@@ -97,7 +97,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_entered: 'Aufgenommen am {time} (Aufnahme {run}).',
   why_no_entry_again: 'Aufgenommen am {time} (Aufnahme {run}); wird jetzt nicht erneut aufgenommen.',
   why_entry_change:
-    'Der Kontakt kommt hinzu, oder sein Ereignis tritt ein, während die Automation aktiv ist und ihn aufnehmen darf.',
+    'Der Kontakt kommt hinzu, oder sein Ereignis tritt ein, während die Automation läuft und ihn aufnehmen darf.',
   why_contact: 'Den Kontakt gibt es.',
   why_no_contact: 'Kein Kontakt hat diese Adresse.',
   why_contact_change: 'Den Kontakt anlegen.',
@@ -106,7 +106,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_unsubscribed_change: 'Der Kontakt meldet sich wieder an.',
   why_not_suppressed: 'Nicht gesperrt.',
   why_lift: 'Die Sperre entfernen, wenn die Adresse wieder Mails annimmt.',
-  why_active: 'Nicht als inaktiv gestoppt.',
+  why_active: 'Nicht als inaktiv übersprungen.',
   why_inactive_change: 'Den Kontakt reaktivieren.',
   why_no_cap: 'Es ist keine Frequenzgrenze gesetzt.',
   why_cap_ignored: 'Diese Kampagne oder Automation beachtet die Frequenzgrenzen nicht.',
@@ -119,7 +119,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   awaits_date_change:
     'Ein anderes Datum in „{field}“ gilt sofort. Kommt das Datum rechtzeitig, geht der Kontakt auf dem Weg „Rechtzeitig eingetroffen“ weiter. Ist das Datum bis dahin nicht gekommen, geht er auf dem Weg „Zeit abgelaufen“ weiter.',
   awaits_hour_until: 'Wartet bis {time}, in der Zeitzone {zone}.',
-  awaits_hour_change: 'Die Zeit kommt von selbst. Eine andere Zeitzone des Kontakts ändert sie.',
+  awaits_hour_change: 'Die Zeit kommt von selbst. Sie ändert sich, wenn der Kontakt eine andere Zeitzone bekommt.',
   used_values: 'Werte in diesem Moment: {values}.',
   used_draw: 'Die Zufallszahl war {draw} von 100. Unter {share} nimmt der Kontakt den ersten Weg.',
   used_change: '{field}: von „{before}“ zu „{after}“.',
@@ -129,11 +129,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   used_not_in_segment: 'Nicht im Segment „{name}“.',
   used_event: 'Das Ereignis „{event}“ kam.',
   used_no_event: 'Das Ereignis „{event}“ kam nicht rechtzeitig.',
-  why_cap_change: 'Warten, bis frühere Mails nicht mehr zählen, oder die Grenze erhöhen.',
+  why_cap_change: 'Warten, bis frühere Mails nicht mehr zählen, oder die Frequenzgrenze erhöhen.',
   sent_mail_not_kept:
     'Diese Mail wurde nicht gespeichert. Mails werden 90 Tage gespeichert, wenn das beim Senden in den Einstellungen eingeschaltet war; eine Transaktionsmail nur bis 1 MB.',
   sent_mail_changed:
-    'Diese Mail lässt sich nicht mehr mit denselben Bytes erzeugen, weil sich seitdem etwas geändert hat, woraus sie entstand.',
+    'Diese Mail lässt sich nicht mehr genau so zeigen, wie sie gesendet wurde, weil sich seitdem etwas geändert hat, woraus sie entstand.',
 
   // Forms.
   forms_many: 'Ein Konto kann {count} Formulare haben: Löschen Sie zuerst eines',
@@ -149,7 +149,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Liste hat kein Formular, das Anmeldungen annimmt: Legen Sie eines an, oder geben Sie form_id an.',
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
 
-  form_off: 'Das Formular ist ausgeschaltet.',
+  form_off: 'Das Formular ist geschlossen.',
   form_type_deleted: 'Die Liste des Formulars wurde gelöscht: Wählen Sie eine andere.',
   form_sender_deleted: 'Der Absender des Formulars wurde gelöscht: Wählen Sie einen anderen.',
 
@@ -162,7 +162,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   export_json_large:
     'JSON-Dateien über {count} MB werden nicht gelesen. Exportieren Sie in Teilen, in einem ZIP-Archiv. {name}',
 
-  export_empty: 'In der Datei wurde niemand gefunden. Ist es ein Export von {name}?',
+  export_empty: 'In der Datei wurde kein Kontakt gefunden. Ist die Datei ein Export von {name}?',
   export_nobody_left:
     'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Diese Kontakte bekämen sonst Mails.',
   export_values: 'Werte von {name}, die nicht in das Feld passen und übersprungen werden: {count} ({values})',
@@ -180,27 +180,27 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   // Sender nodes.
   waits_nats:
-    'Der Dienst erreicht NATS nicht, deshalb warten Mails. Sehen Sie nach, ob nats-server unter NATS_URL läuft und den Dienst einlässt.',
+    'Der Dienst erreicht NATS nicht, deshalb warten Mails. Sehen Sie nach, ob nats-server unter NATS_URL läuft und die Anmeldung des Dienstes annimmt.',
   waits_no_node:
-    'Es ist kein Sendeknoten da, deshalb warten Mails. Starten Sie einen mit „sendlark node“; läuft schon einer, steht in seinem Protokoll, warum er nicht kommt.',
+    'Es ist kein Sendeknoten da, deshalb warten Mails. Starten Sie einen mit „sendlark node“; läuft schon einer, steht in seinem Protokoll, warum er sich nicht verbinden kann.',
   waits_release:
-    'Sendeknoten und Dienst haben Versionen, die einander nicht verstehen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
+    'Die Versionen der Sendeknoten und des Dienstes passen nicht zusammen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
   waits_refused:
     'Die SMTP-Server nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten stehen ihre Antworten.',
   waits_warm_up:
     'Jeder Sendeknoten hat gesendet, was seine Aufwärmphase heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP geht mehr hinaus.',
 
-  nodes_well: '{count} sind da, und Mails gehen hinaus',
+  nodes_well: 'Sendeknoten: {count}, und Mails gehen hinaus',
   nodes_silent: 'Kein Lebenszeichen von {names}',
   nodes_silent_cure:
     'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails. Ein Knoten ohne Lebenszeichen verschwindet nach einer Woche aus der Liste.',
   nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt die Knoten mit dem, was nicht stimmt.',
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
-    'Sehen Sie nach, ob die Adresse dieses Knotens auf einer Sperrliste steht und ob die Anmeldung stimmt. Der Knoten versucht es von selbst wieder; die anderen Knoten übernehmen seinen Anteil.',
-  nodes_releases: 'Nicht von dieser Version, {version}: {names}',
+    'Sehen Sie nach, ob die IP-Adresse dieses Knotens auf einer Sperrliste steht und ob seine Zugangsdaten stimmen. Der Knoten versucht es von selbst wieder; solange senden die anderen Knoten seine Mails.',
+  nodes_releases: 'Nicht von der Version des Dienstes, {version}: {names}',
   nodes_releases_cure:
-    'Bringen Sie sie auf die Version des Dienstes. Mit einer Version Abstand geht es für die Dauer einer Aktualisierung.',
+    'Bringen Sie diese Knoten auf die Version des Dienstes. Während einer Aktualisierung dürfen sie eine Version auseinanderliegen.',
 
   // Transactional mail.
   key_used: 'Dieser Idempotency-Key wurde schon für eine andere Anfrage benutzt',
@@ -227,7 +227,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   attachment_not_base64: 'Der Inhalt von Anhang {number} ist kein Base64 ohne Zeilenumbrüche.',
 
   // Webhooks.
-  webhook_url: 'Nennen Sie die Adresse eines Endpunkts wie https://example.com/hooks/sendlark.',
+  webhook_url: 'Geben Sie die Adresse an, die die Ereignisse annimmt, etwa https://example.com/hooks/sendlark.',
   webhook_plain: 'Die Adresse muss mit https:// beginnen, weil Ereignisse personenbezogene Daten enthalten.',
   webhook_login: 'Die Adresse darf weder Benutzernamen noch Passwort enthalten.',
   webhook_no_events: 'Wählen Sie mindestens ein Ereignis.',
@@ -239,8 +239,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   webhook_answer: 'HTTP {status}: {reply}',
   webhook_private:
     'Die Adresse ist nicht öffentlich. Private Adressen brauchen die Einstellung WEBHOOK_PRIVATE_ADDRESSES=allow.',
-  webhook_silent: 'Die Adresse antwortet nicht rechtzeitig.',
-  webhook_redirect: 'Die Antwort leitet weiter; dem wird nicht gefolgt.',
+  webhook_silent: 'Die Adresse hat nicht rechtzeitig geantwortet.',
+  webhook_redirect: 'Die Adresse hat mit einer Weiterleitung geantwortet. Weiterleitungen werden nicht befolgt.',
   webhook_no_host: 'Unter dieser Adresse gibt es keinen Server.',
   webhook_unreachable: 'Unter dieser Adresse antwortet nichts.',
   webhook_tls: 'Eine verschlüsselte Verbindung kam nicht zustande.',
@@ -255,5 +255,5 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   webhooks_well: 'Kein Webhook wurde von selbst ausgeschaltet',
   webhooks_off: 'Keine Ereignisse mehr an: {name}',
   webhooks_cure:
-    'Sehen Sie in den Einstellungen nach, warum der Webhook aus ist, bringen Sie sein Programm in Ordnung und schalten Sie ihn wieder ein.',
+    'Unter Einstellungen › Webhooks steht, warum der Webhook aus ist. Bringen Sie das Programm dahinter in Ordnung, und schalten Sie den Webhook dann wieder ein.',
 };

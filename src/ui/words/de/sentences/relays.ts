@@ -9,7 +9,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_password_again:
     'Geben Sie das Passwort noch einmal ein: Das gespeicherte geht nur an den Server, für den es eingegeben wurde.',
   relay_named:
-    'Absender, die nur diesen SMTP-Server verwenden: {count}. Wählen Sie für sie zuerst einen anderen, unter Einstellungen › Absender.',
+    'Absender, die nur diesen SMTP-Server verwenden: {count}. Wählen Sie für diese Absender zuerst einen anderen Server, unter Einstellungen › Absender.',
   relays_many: 'Es kann {count} SMTP-Server geben. Löschen Sie zuerst einen.',
   providers_many: 'Es kann {count} Adressen für Ereignisse von Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
@@ -17,7 +17,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   provider_key_none: 'Amazon SNS signiert mit Zertifikaten. Ein Schlüssel wird nicht gebraucht.',
   relay_test_under_way: 'Gerade wird ein SMTP-Server getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
   relay_last:
-    'Es ist der letzte SMTP-Server, und Mails warten ({count}), die im Test-Postausgang enden würden: Fügen Sie einen anderen hinzu, oder brechen Sie ab, was gerade gesendet wird.',
+    'Das ist der letzte SMTP-Server, und wartende Mails ({count}) würden im Test-Postausgang enden: Fügen Sie einen anderen Server hinzu, oder brechen Sie ab, was gerade gesendet wird.',
 
   invitation_no_server: 'Es ist kein SMTP-Server eingerichtet.',
   invitation_no_sender: 'Das Konto hat keinen bestätigten Absender.',
@@ -30,7 +30,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_closed_port_cure: 'Prüfen Sie den Port: Die meisten Anbieter haben 587 mit STARTTLS oder 465 mit TLS.',
   relay_test_unreachable: 'Der Server ist von diesem Rechner aus nicht zu erreichen.',
   relay_test_unreachable_cure:
-    'Prüfen Sie Server und Port. Viele Hoster sperren Port 25, manche auch 587 und 465, bis Sie sie bitten, ihn zu öffnen.',
+    'Prüfen Sie Server und Port. Viele Hoster sperren Port 25, manche auch 587 und 465, und öffnen sie nur auf Anfrage.',
   relay_test_silent: 'Der Server hat nicht rechtzeitig geantwortet.',
   relay_test_silent_cure:
     'Prüfen Sie Server, Port und Verschlüsselung; auch eine Firewall, die Verbindungen verwirft, sieht so aus.',
@@ -47,14 +47,14 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
     'Der Server bietet kein STARTTLS an, und Mails dürfen nicht unverschlüsselt durch das Netz gehen.',
   relay_test_no_starttls_cure: 'Wählen Sie TLS mit Port 465, oder einen anderen Server.',
   relay_test_no_tls: 'Eine Verschlüsselung kam nicht zustande.',
-  relay_test_no_tls_cure: 'Warum, steht darunter. Der Server muss TLS 1.2 oder neuer sprechen.',
+  relay_test_no_tls_cure: 'Warum, steht in der Antwort darunter. Der Server muss TLS 1.2 oder neuer sprechen.',
   relay_test_expired: 'Das Zertifikat des Servers ist abgelaufen.',
   relay_test_expired_cure: 'Sein Betreiber muss es erneuern. Prüfen Sie auch die Uhr dieses Rechners.',
   relay_test_not_yet_valid: 'Das Zertifikat des Servers gilt noch nicht.',
   relay_test_not_yet_valid_cure: 'Prüfen Sie die Uhr dieses Rechners.',
   relay_test_other_name: 'Das Zertifikat des Servers gilt für einen anderen Namen.',
   relay_test_other_name_cure: 'Geben Sie den Server unter dem Namen an, den sein Zertifikat hat.',
-  relay_test_unknown_issuer: 'Das Zertifikat des Servers kommt von niemandem, dem dieser Rechner vertraut.',
+  relay_test_unknown_issuer: 'Das Zertifikat des Servers kommt von einer Stelle, der dieser Rechner nicht vertraut.',
   relay_test_unknown_issuer_cure:
     'Nehmen Sie den Namen, den Ihr Anbieter nennt. Ein eigener Server braucht ein Zertifikat einer bekannten Stelle wie Let’s Encrypt.',
   relay_test_no_login: 'Der Server nimmt hier weder Benutzername noch Passwort an.',
