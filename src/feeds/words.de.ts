@@ -4,7 +4,7 @@ import type { feeds as english } from './words.en.ts';
 
 export const feeds: Translation<typeof english> = {
   'feeds.title': 'Feeds',
-  'feeds.one': 'Zum Feed',
+  'feeds.one': 'Zurück zum Feed',
   'feeds.new': 'Neuer Feed',
   'feeds.empty.title': 'Noch keine Feeds',
   'feeds.empty.text':
@@ -27,7 +27,8 @@ export const feeds: Translation<typeof english> = {
   'feeds.save': 'Speichern',
   'feeds.back': 'Alle Feeds',
   'feeds.field.feed_name': 'Interner Name',
-  'feeds.hint.feed_name': 'Nur Sie und Ihr Team sehen ihn. Die Namen seiner Kampagnen beginnen damit.',
+  'feeds.hint.feed_name':
+    'Nur Sie und Ihr Team sehen ihn. Die Namen der Kampagnen des Feeds beginnen mit diesem Namen.',
   'feeds.field.url': 'Adresse des Feeds',
   'feeds.hint.url': 'RSS, Atom oder JSON Feed. Gesendet wird nur, was von nun an erscheint.',
   'feeds.field.rhythm': 'Rhythmus',
@@ -43,7 +44,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.tag.item_title': 'Titel des Beitrags',
   'feeds.tag.item_link': 'Adresse des Beitrags',
   'feeds.tag.item_summary': 'Anfang des Beitrags',
-  'feeds.tag.item_image': 'Adresse seines Bildes',
+  'feeds.tag.item_image': 'Adresse des Bildes des Beitrags',
   'feeds.tag.item_date': 'Datum des Beitrags',
   'feeds.tag.item_author': 'Verfasser des Beitrags',
   'feeds.tag.items_end': 'Ende der Beiträge',
@@ -56,7 +57,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.next': 'Nächste Sammlung',
   'feeds.waiting': { one: '{count} Beitrag wartet', other: '{count} Beiträge warten' },
   'feeds.send': 'Wartende Beiträge senden',
-  'feeds.send.title': 'An alle senden?',
+  'feeds.send.title': 'Wartende Beiträge an alle senden?',
   'feeds.send.each': {
     one: 'Die Empfänger bekommen sofort {count} Mail.',
     other: 'Die Empfänger bekommen sofort {count} Mails, eine für jeden Beitrag.',

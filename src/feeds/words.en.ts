@@ -2,7 +2,7 @@
 
 export const feeds = {
   'feeds.title': 'Feeds',
-  'feeds.one': 'The feed',
+  'feeds.one': 'Back to the feed',
   'feeds.new': 'New feed',
   'feeds.empty.title': 'No feeds yet',
   'feeds.empty.text':
@@ -25,7 +25,7 @@ export const feeds = {
   'feeds.save': 'Save',
   'feeds.back': 'All feeds',
   'feeds.field.feed_name': 'Internal name',
-  'feeds.hint.feed_name': 'Only you and your team see it. The names of its campaigns begin with it.',
+  'feeds.hint.feed_name': 'Only you and your team see it. The names of the feed’s campaigns begin with this name.',
   'feeds.field.url': 'Address of the feed',
   'feeds.hint.url': 'RSS, Atom or JSON Feed. Only posts that appear from now on are sent.',
   'feeds.field.rhythm': 'Frequency',
@@ -41,7 +41,7 @@ export const feeds = {
   'feeds.tag.item_title': 'Title of the post',
   'feeds.tag.item_link': 'Address of the post',
   'feeds.tag.item_summary': 'Beginning of the post',
-  'feeds.tag.item_image': 'Address of its image',
+  'feeds.tag.item_image': 'Address of the image of the post',
   'feeds.tag.item_date': 'Date of the post',
   'feeds.tag.item_author': 'Author of the post',
   'feeds.tag.items_end': 'Posts end here',
@@ -54,7 +54,7 @@ export const feeds = {
   'feeds.next': 'Next digest',
   'feeds.waiting': { one: '{count} post waiting', other: '{count} posts waiting' },
   'feeds.send': 'Send waiting posts',
-  'feeds.send.title': 'Send it to everybody?',
+  'feeds.send.title': 'Send the waiting posts to everybody?',
   'feeds.send.each': {
     one: 'Recipients get {count} e-mail at once.',
     other: 'Recipients get {count} e-mails at once, one for each post.',

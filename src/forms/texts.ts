@@ -39,13 +39,13 @@ export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
     title: 'Newsletter abonnieren',
     consent_text: 'Ich möchte diesen Newsletter per E-Mail erhalten. Ich kann mich jederzeit abmelden.',
     tracking_text:
-      'Sie dürfen erfassen, welche Mails ich öffne und welchen Links ich folge. Das kann ich später in jeder Mail ablehnen.',
+      'Sie dürfen erfassen, welche E-Mails ich öffne und welchen Links ich folge. Das kann ich später in jeder E-Mail ablehnen.',
     button_text: 'Abonnieren',
     mail_subject: 'Bitte bestätigen Sie Ihre Anmeldung',
     mail_text:
       'Jemand, hoffentlich Sie selbst, möchte diese Adresse für unseren Newsletter anmelden. Bitte bestätigen Sie, dass Sie es waren.',
     sent_text:
-      'Bitte sehen Sie in Ihr Postfach. Wir haben Ihnen eine Mail mit einem Link geschickt: Sobald Sie dort bestätigt haben, sind Sie angemeldet.\nNichts angekommen? Bitte sehen Sie auch im Spam-Ordner nach.',
+      'Bitte sehen Sie in Ihrem Postfach nach. Wir haben Ihnen eine E-Mail mit einem Link geschickt: Sobald Sie dort bestätigt haben, sind Sie angemeldet.\nNichts angekommen? Bitte sehen Sie auch im Spam-Ordner nach.',
     confirmed_text: 'Vielen Dank und herzlich willkommen! Sie sind angemeldet.',
     already_text: 'Sie sind bereits angemeldet. Es ist nichts weiter zu tun.',
     expired_text: 'Dieser Link ist zu alt. Bitte melden Sie sich noch einmal an, dann schicken wir Ihnen einen neuen.',

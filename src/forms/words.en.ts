@@ -6,10 +6,10 @@ export const forms = {
   'forms.none.text':
     'A form is a public page for sign-ups. Visitors become contacts once they confirm by a link in an e-mail.',
   'forms.noTypes.title': 'No lists yet',
-  'forms.noTypes.text': 'Confirmed subscribers are added to a list. Create one first.',
+  'forms.noTypes.text': 'Contacts who confirm are added to a list. Create a list first.',
   'forms.toTypes': 'Open lists',
   'forms.noSenders.title': 'No sender yet',
-  'forms.noSenders.text': 'The confirmation e-mail needs a sender. Add one first.',
+  'forms.noSenders.text': 'The confirmation e-mail needs a sender. Add a sender first.',
   'forms.toSenders': 'Open senders',
   'forms.name': 'Internal name',
   'forms.name.hint': 'Visitors do not see it.',
@@ -85,9 +85,9 @@ export const forms = {
   'forms.delete': 'Delete form',
   'forms.delete.title': 'Delete “{name}”?',
   'forms.delete.text': {
-    one: 'Its page and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The {count} confirmed contact stays.',
+    one: 'The page of the form and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The {count} confirmed contact stays.',
     other:
-      'Its page and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The {count} confirmed contacts stay.',
+      'The page of the form and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The {count} confirmed contacts stay.',
   },
   'audit.form_added': 'Added a form',
   'audit.form_changed': 'Changed a form',

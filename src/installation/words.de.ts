@@ -11,7 +11,7 @@ export const installation: Translation<typeof english> = {
   'health.fail': 'Gestört',
   'health.cure': 'Was zu tun ist',
   'health.facts': 'Einzelheiten',
-  'health.free': '{size} frei neben der Datenbank',
+  'health.free': '{size} frei auf der Festplatte der Datenbank',
   'health.go.Backup': 'Sicherungen öffnen',
   'health.go.DNS': 'Absender öffnen',
   'health.go.SMTP server': 'SMTP-Server öffnen',
@@ -19,7 +19,7 @@ export const installation: Translation<typeof english> = {
     'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner.',
   'health.address.go': 'Tracking-Domain festlegen',
   'health.address.seen': 'Geprüft: {time}.',
-  'health.address.unseen': 'Links in Mails verwenden sie. Sie wurde noch nicht geprüft.',
+  'health.address.unseen': 'Links in Mails verwenden die Tracking-Domain. Sie wurde noch nicht geprüft.',
   'health.address.look': 'Von außen prüfen',
   'bounces.title': 'Bounces',
   'bounces.unset':
@@ -29,7 +29,7 @@ export const installation: Translation<typeof english> = {
   'bounces.taken': 'Bounces gehen an {domain} und werden bei {listens} empfangen.',
   'bounces.test': 'Testmail senden',
   'bounces.mx': 'Der MX-Eintrag von {domain} muss diesen Rechner nennen, und die Firewall Port 25 durchlassen.',
-  'bounces.step.domain': 'Wählen Sie einen Namen dafür unter Ihrer Domain, etwa {domain}.',
+  'bounces.step.domain': 'Wählen Sie für Bounces eine Subdomain Ihrer Domain, etwa {domain}.',
   'bounces.step.mx':
     'Tragen Sie dort, wo Ihre Domain verwaltet wird, für {domain} einen MX-Eintrag ein, der diesen Rechner nennt.',
   'bounces.step.settings':
@@ -56,20 +56,22 @@ export const installation: Translation<typeof english> = {
   'health.name.DNS': 'Domain-Authentifizierung',
   'health.name.Returned mail': 'Bounces',
   'health.name.Public address': 'Tracking-Domain',
-  'health.why.Settings': 'Links in Mails, Abmelden mit einem Klick und das Protokoll der Adressen hängen davon ab.',
+  'health.why.Settings':
+    'Links in Mails, Abmelden mit einem Klick und die IP-Adressen im Protokoll hängen von den Einstellungen ab.',
   'health.why.Disk': 'Ist die Festplatte voll, wird nichts gesendet, importiert oder gespeichert.',
   'health.why.Clock': 'Zeitpläne und Automationen folgen der Uhr des Rechners.',
   'health.why.Sending': 'Solange der Versand pausiert ist, wird nichts gesendet.',
-  'health.why.Background': 'Er sendet Mails, nimmt Kontakte in Automationen auf und hält Segmente aktuell.',
-  'health.why.SMTP server': 'Er sendet alle Ihre Mails.',
+  'health.why.Background':
+    'Der Hintergrundprozess sendet Mails, nimmt Kontakte in Automationen auf und hält Segmente aktuell.',
+  'health.why.SMTP server': 'Der SMTP-Server sendet alle Ihre Mails.',
   'health.why.Backup':
     'Alle Ihre Daten sind in einer Datei: Ohne Kopie an einem anderen Ort ist alles verloren, wenn die Festplatte ausfällt.',
-  'health.why.Files': 'In ihnen stehen personenbezogene Daten, Schlüssel und Geheimnisse.',
+  'health.why.Files': 'In den Dateien von Sendlark stehen personenbezogene Daten, Schlüssel und Zugangsdaten.',
   'health.why.DNS':
     'Mailanbieter prüfen, ob Mails wirklich von Ihnen sind, und verschieben in den Spam, was nicht besteht.',
   'health.why.Returned mail':
     'Adressen, die es nicht mehr gibt, bekommen weiter Mails, und das strafen Mailanbieter ab.',
-  'health.why.Public address': 'Abmeldungen, Einstellungen, Bilder und Klicks laufen darüber.',
+  'health.why.Public address': 'Abmeldungen, Einstellungen, Bilder und Klicks laufen über die Tracking-Domain.',
   'settings.nodes': 'Knoten',
   'nodes.name': 'Knoten',
   'nodes.otherRelease': 'der Dienst hat {version}',
@@ -99,7 +101,7 @@ export const installation: Translation<typeof english> = {
   'health.name.Refused nodes': 'Abgewiesene Knoten',
   'health.name.Releases of nodes': 'Versionen der Knoten',
   'health.why.Nodes': 'Kampagnen werden nur von Sendeknoten gesendet.',
-  'health.why.Silent nodes': 'Die anderen senden ihren Anteil mit, so schnell sie können.',
+  'health.why.Silent nodes': 'Die anderen Knoten senden die Mails dieser Knoten mit, so schnell sie können.',
   'health.why.Refused nodes': 'Abgewiesene Knoten senden nichts, und die anderen haben mehr zu tun.',
   'health.why.Releases of nodes': 'Versionen, die zu weit auseinanderliegen, arbeiten nicht zusammen.',
   'hold.release': 'Versand fortsetzen',
@@ -116,8 +118,9 @@ export const installation: Translation<typeof english> = {
   },
   'hold.text':
     'Auch Automationen gehen weiter. Brechen Sie vorher ab, was schon gesendet wurde oder nicht gesendet werden darf.',
-  'hold.ask': 'Ein Inhaber des ersten Kontos kann ihn fortsetzen.',
+  'hold.ask': 'Ein Inhaber des ersten Kontos kann den Versand fortsetzen.',
   'hold.settings': 'Tracking-Domain festlegen',
   'hold.nodes': 'Knoten öffnen',
-  'hold.waits': 'Es geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
+  'hold.waits':
+    'Der Versand geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
 };

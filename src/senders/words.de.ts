@@ -27,7 +27,8 @@ export const senders: Translation<typeof english> = {
   'senders.field.country_id': 'Land',
   'senders.field.city_id': 'Ort',
   'senders.hint.from_name': 'Etwa der Name Ihrer Firma.',
-  'senders.hint.from_email': 'Eine neue Adresse bekommt eine Bestätigungsmail. Vorher wird von ihr nichts gesendet.',
+  'senders.hint.from_email':
+    'Eine neue Adresse bekommt eine Bestätigungsmail. Von der Adresse wird nichts gesendet, bevor der Link darin geöffnet ist.',
   'senders.hint.nickname': 'Nur Sie und Ihr Team sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
     'Straße und Nummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
@@ -41,13 +42,13 @@ export const senders: Translation<typeof english> = {
   'senders.hint.relay_id':
     'Wenn Sie einen SMTP-Server wählen, gehen die Mails dieses Absenders nur über diesen. Solange er nicht funktioniert, warten die Mails.',
   'senders.relay.any': 'Der erste, der funktioniert',
-  'senders.relay.unused': 'Das hat keine Wirkung: SMTP_URL ist gesetzt, und dessen SMTP-Server werden benutzt.',
+  'senders.relay.unused': 'Diese Wahl hat keine Wirkung: SMTP_URL ist gesetzt, und dessen SMTP-Server werden benutzt.',
   'senders.relay.only': 'Nur {name}',
-  'senders.relay.waits': 'Die Mails warten: {reply}',
+  'senders.relay.waits': 'Die Mails dieses Absenders warten: {reply}',
   'senders.delete': 'Absender löschen',
   'senders.delete.title': 'Den Absender {email} löschen?',
-  'senders.delete.text': 'Von ihm wird nichts mehr gesendet. Das lässt sich nicht rückgängig machen.',
-  'senders.delete.unused': 'Keine Kampagne und keine laufende Automation benutzt ihn.',
+  'senders.delete.text': 'Von diesem Absender wird nichts mehr gesendet. Das lässt sich nicht rückgängig machen.',
+  'senders.delete.unused': 'Keine Kampagne und keine laufende Automation benutzt diesen Absender.',
   'senders.delete.queued': {
     one: '{count} geplante Kampagne wird zum Entwurf.',
     other: '{count} geplante Kampagnen werden zu Entwürfen.',
@@ -71,7 +72,7 @@ export const senders: Translation<typeof english> = {
   'senders.verified': 'Bestätigt',
   'senders.unverified': 'Nicht bestätigt',
   'senders.verify': 'Absender bestätigen',
-  'senders.verify.ask': 'Ein Inhaber des Kontos kann ihn bestätigen.',
+  'senders.verify.ask': 'Ein Inhaber des Kontos kann den Absender bestätigen.',
   'senders.never': 'Nicht gesendet',
   'senders.mail.queued': 'Wartet seit: {time}',
   'senders.mail.sending': 'Wird gesendet',
@@ -128,9 +129,9 @@ export const senders: Translation<typeof english> = {
   'dkim.signing': 'In Gebrauch',
   'dkim.waiting': 'Nächster Schlüssel',
   'dkim.former': 'Früherer Schlüssel',
-  'dkim.waiting.text': 'Er signiert, sobald sein Eintrag zu sehen ist. Bis dahin signiert der bisherige.',
+  'dkim.waiting.text': 'Dieser Schlüssel signiert, sobald sein Eintrag zu sehen ist. Bis dahin signiert der bisherige.',
   'dkim.former.text':
-    'Er signiert nicht mehr. Lassen Sie seinen Eintrag noch eine Woche stehen, und löschen Sie dann Schlüssel und Eintrag.',
+    'Dieser Schlüssel signiert nicht mehr. Lassen Sie seinen Eintrag noch eine Woche stehen, und löschen Sie dann Schlüssel und Eintrag.',
   'dkim.made': 'Erzeugt am {day}',
   'dkim.rotate': 'Schlüssel wechseln',
   'dkim.rotate.title': 'DKIM-Schlüssel von {domain} wechseln?',
@@ -141,9 +142,10 @@ export const senders: Translation<typeof english> = {
   'dkim.delete.none':
     'Dann werden Mails von {domain} nicht mehr signiert, in keinem Konto. Große Mailanbieter verschieben sie womöglich in den Spam.',
   'dkim.delete.another':
-    'Dann signiert der andere Schlüssel sofort die Mails von {domain}, in allen Konten. Sein Eintrag sollte da sein.',
-  'dkim.delete.unused': 'Mit ihm wird jetzt keine Mail von {domain} signiert.',
-  'dkim.delete.record': 'Lassen Sie seinen Eintrag noch eine Woche stehen, für Mails, die noch unterwegs sind.',
+    'Dann signiert der andere Schlüssel sofort die Mails von {domain}, in allen Konten. Prüfen Sie vorher, ob dessen Eintrag da ist.',
+  'dkim.delete.unused': 'Mit diesem Schlüssel wird jetzt keine Mail von {domain} signiert.',
+  'dkim.delete.record':
+    'Lassen Sie den Eintrag des Schlüssels noch eine Woche stehen, für Mails, die noch unterwegs sind.',
   'dkim.done.create':
     'Mails von {domain} werden ab jetzt signiert. Tragen Sie den Eintrag unten dort ein, wo Ihre Domain verwaltet wird.',
   'dkim.done.rotate':
@@ -153,7 +155,7 @@ export const senders: Translation<typeof english> = {
   'settings.done.warmUpStopped': 'Das Aufwärmen wurde beendet.',
   'warmUp.title': 'Aufwärmen',
   'warmUp.text':
-    'Mailanbieter misstrauen einer Domain, von der plötzlich viele Mails kommen. Beim Aufwärmen wird jeden Tag nur eine begrenzte Zahl gesendet, täglich etwas mehr; der Rest wartet. Tage sind UTC.',
+    'Mailanbieter misstrauen einer Domain, von der plötzlich viele Mails kommen. Beim Aufwärmen wird jeden Tag nur eine begrenzte Zahl gesendet, täglich etwas mehr; der Rest wartet. Tage beginnen um Mitternacht (UTC).',
   'warmUp.plans': 'Domains im Aufwärmen',
   'warmUp.domain': 'Domain',
   'warmUp.state': 'Stand',
@@ -171,11 +173,12 @@ export const senders: Translation<typeof english> = {
   'warmUp.growth': 'Tägliches Wachstum in Prozent',
   'warmUp.growth.hint': '10 bis 100. Es zählen nur Tage, an denen mindestens die Hälfte der Grenze gesendet wurde.',
   'warmUp.until': 'Mails an einem normalen Tag',
-  'warmUp.until.hint': 'Das Aufwärmen endet, sobald es diese Zahl erreicht.',
+  'warmUp.until.hint': 'Das Aufwärmen endet, sobald ein Tag diese Zahl erreicht.',
   'warmUp.start': 'Erster Tag',
   'warmUp.save': 'Aufwärmen speichern',
   'warmUp.stop': 'Beenden',
   'warmUp.remove': 'Entfernen',
   'warmUp.stop.title': 'Das Aufwärmen für {domain} beenden?',
-  'warmUp.stop.text': 'Alle Mails, die darauf warten, werden sofort gesendet. Ein neues Aufwärmen beginnt von vorn.',
+  'warmUp.stop.text':
+    'Alle Mails, die wegen des Aufwärmens warten, werden sofort gesendet. Ein neues Aufwärmen beginnt von vorn.',
 } as const;

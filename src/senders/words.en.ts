@@ -29,7 +29,7 @@ export const senders = {
   'senders.hint.nickname': 'Only you and your team see it, where you choose a sender.',
   'senders.hint.company_address':
     'Street and number. It is shown at the end of each e-mail, as the law of many countries requires.',
-  'senders.hint.city': 'With its country, so that the postal address in your e-mails is complete.',
+  'senders.hint.city': 'City and country make the postal address in your e-mails complete.',
   'senders.city.country': 'Choose the country first.',
   'senders.city.unknown':
     'This city is not in the list of its country. Try its English name, or leave the city empty and write it into the second line of the postal address.',
@@ -38,13 +38,13 @@ export const senders = {
   'senders.hint.relay_id':
     'If you choose one, mail from this sender uses only that server. While the server does not work, the mail waits.',
   'senders.relay.any': 'The first one that works',
-  'senders.relay.unused': 'It has no effect: SMTP_URL is set, and its SMTP servers are used.',
+  'senders.relay.unused': 'This choice has no effect: SMTP_URL is set, and its SMTP servers are used.',
   'senders.relay.only': 'Only {name}',
-  'senders.relay.waits': 'Its mail is waiting: {reply}',
+  'senders.relay.waits': 'Mail from this sender is waiting: {reply}',
   'senders.delete': 'Delete sender',
   'senders.delete.title': 'Delete the sender {email}?',
-  'senders.delete.text': 'Nothing is sent from it any more. This cannot be undone.',
-  'senders.delete.unused': 'No campaign and no live automation uses it.',
+  'senders.delete.text': 'Nothing is sent from this sender any more. This cannot be undone.',
+  'senders.delete.unused': 'No campaign and no live automation uses this sender.',
   'senders.delete.queued': {
     one: '{count} scheduled campaign becomes a draft.',
     other: '{count} scheduled campaigns become drafts.',
@@ -68,7 +68,7 @@ export const senders = {
   'senders.verified': 'Verified',
   'senders.unverified': 'Not verified',
   'senders.verify': 'Verify the sender',
-  'senders.verify.ask': 'An owner of the account can verify it.',
+  'senders.verify.ask': 'An owner of the account can verify the sender.',
   'senders.never': 'Not sent',
   'senders.mail.queued': 'Waiting since {time}',
   'senders.mail.sending': 'Sending',
@@ -124,8 +124,8 @@ export const senders = {
   'dkim.signing': 'In use',
   'dkim.waiting': 'Next key',
   'dkim.former': 'Former key',
-  'dkim.waiting.text': 'It signs as soon as its record is visible. Until then the previous key does.',
-  'dkim.former.text': 'It no longer signs. Leave its record for a week, then delete the key and the record.',
+  'dkim.waiting.text': 'This key signs as soon as its record is visible. Until then the previous key signs.',
+  'dkim.former.text': 'This key no longer signs. Leave its record for a week, then delete the key and the record.',
   'dkim.made': 'Created on {day}',
   'dkim.rotate': 'Rotate key',
   'dkim.rotate.title': 'Rotate the DKIM key of {domain}?',
@@ -136,9 +136,9 @@ export const senders = {
   'dkim.delete.none':
     'Mail from {domain} is then unsigned, in all accounts. Large mail providers may put it into spam.',
   'dkim.delete.another':
-    'Mail from {domain} is then signed with the other key at once, in all accounts. Its record should be there.',
-  'dkim.delete.unused': 'No mail from {domain} is signed with it now.',
-  'dkim.delete.record': 'Leave its record for a week, for mail that is still on its way.',
+    'Mail from {domain} is then signed with the other key at once, in all accounts. Check first that the record of that key is there.',
+  'dkim.delete.unused': 'No mail from {domain} is signed with this key now.',
+  'dkim.delete.record': 'Leave the record of the key for a week, for mail that is still on its way.',
   'dkim.done.create': 'Mail from {domain} is signed from now on. Add the record below where your domain is managed.',
   'dkim.done.rotate':
     'The next key of {domain} was created. Add its record below; it signs as soon as the record is visible.',
@@ -147,7 +147,7 @@ export const senders = {
   'settings.done.warmUpStopped': 'The warm-up was stopped.',
   'warmUp.title': 'Warm-up',
   'warmUp.text':
-    'Mail providers distrust a domain that suddenly sends many e-mails. During a warm-up only a limited number is sent each day, growing daily; the rest waits. Days are UTC.',
+    'Mail providers distrust a domain that suddenly sends many e-mails. During a warm-up only a limited number is sent each day, growing daily; the rest waits. Days begin at midnight (UTC).',
   'warmUp.plans': 'Domains in warm-up',
   'warmUp.domain': 'Domain',
   'warmUp.state': 'Status',
@@ -165,11 +165,11 @@ export const senders = {
   'warmUp.growth': 'Daily growth in percent',
   'warmUp.growth.hint': '10 to 100. Only days on which at least half the limit was sent count.',
   'warmUp.until': 'E-mails on a normal day',
-  'warmUp.until.hint': 'The warm-up ends when it reaches this number.',
+  'warmUp.until.hint': 'The warm-up ends when a day reaches this number.',
   'warmUp.start': 'First day',
   'warmUp.save': 'Save warm-up',
   'warmUp.stop': 'Stop',
   'warmUp.remove': 'Remove',
   'warmUp.stop.title': 'Stop the warm-up for {domain}?',
-  'warmUp.stop.text': 'All mail waiting for it is sent at once. A new warm-up starts over.',
+  'warmUp.stop.text': 'All mail that waits because of the warm-up is sent at once. A new warm-up starts over.',
 } as const;

@@ -13,7 +13,7 @@ export const templates: Translation<typeof english> = {
   'templates.none': 'Keine Vorlage passt dazu.',
   'templates.changed': 'Geändert am {day}',
   'templates.looks': 'Vorschau',
-  'templates.new.about': 'Sie gestalten sie im nächsten Schritt.',
+  'templates.new.about': 'Sie gestalten die Vorlage im nächsten Schritt.',
   'templates.new.ofMail': 'Der Inhalt der Mail wird kopiert. Die Mail selbst bleibt, wie sie ist.',
   'templates.begin': 'Beginnen mit',
   'templates.blank': 'Leere Mail',
@@ -32,7 +32,7 @@ export const templates: Translation<typeof english> = {
   'templates.delete': 'Vorlage löschen',
   'templates.delete.title': '„{name}“ löschen?',
   'templates.delete.text':
-    'Sie wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die sie verwenden, brauchen eine andere Vorlage. Programme, die Transaktionsmails aus ihr senden (Nummer {id}), werden abgewiesen. Gleich danach können Sie es rückgängig machen.',
+    'Die Vorlage wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die die Vorlage verwenden, brauchen eine andere. Programme, die Transaktionsmails aus der Vorlage senden (Nummer {id}), werden abgewiesen. Gleich danach können Sie es rückgängig machen.',
   'templates.keep': 'Als Vorlage speichern',
   'templates.own': 'Ihre Vorlagen',
   'templates.builtIn': 'Mitgelieferte Vorlagen',

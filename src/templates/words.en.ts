@@ -11,7 +11,7 @@ export const templates = {
   'templates.none': 'No template matches.',
   'templates.changed': 'Changed on {day}',
   'templates.looks': 'Preview',
-  'templates.new.about': 'You design it in the next step.',
+  'templates.new.about': 'You design the template in the next step.',
   'templates.new.ofMail': 'The content of the e-mail is copied. The e-mail itself stays as it is.',
   'templates.begin': 'Start with',
   'templates.blank': 'An empty e-mail',
@@ -30,7 +30,7 @@ export const templates = {
   'templates.delete': 'Delete template',
   'templates.delete.title': 'Delete “{name}”?',
   'templates.delete.text':
-    'It is no longer offered for new e-mails; e-mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use it need another template. Programs that send transactional e-mail from it (number {id}) are refused. You can undo this right afterwards.',
+    'The template is no longer offered for new e-mails; e-mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use the template need another one. Programs that send transactional e-mail from the template (number {id}) are refused. You can undo this right afterwards.',
   'templates.keep': 'Save as template',
   'templates.own': 'Your templates',
   'templates.builtIn': 'Built-in templates',

@@ -31,7 +31,7 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.field.url': 'Adresse',
   'webhooks.hint.url': 'Wohin Ereignisse gesendet werden, etwa https://example.com/hooks/sendlark.',
   'webhooks.field.note': 'Notiz',
-  'webhooks.hint.note': 'Wozu er da ist. Das sehen nur Sie und Ihr Team.',
+  'webhooks.hint.note': 'Wozu der Webhook da ist. Diese Notiz sehen nur Sie und Ihr Team.',
   'webhooks.field.events': 'Ereignisse',
   'webhooks.events.people': 'Kontakte',
   'webhooks.events.mails': 'Einzelne Mails',
@@ -48,13 +48,13 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.switchOff': 'Ausschalten',
   'webhooks.switchOff.title': 'Diesen Webhook ausschalten?',
   'webhooks.switchOff.text':
-    'Es wird ihm nichts mehr gesendet. Was inzwischen geschieht, wird für ihn nur gespeichert, wenn ein anderer Webhook dasselbe verlangt.',
+    'An diesen Webhook wird nichts mehr gesendet. Was inzwischen geschieht, wird für ihn nur gespeichert, wenn ein anderer Webhook dasselbe verlangt.',
   'webhooks.rotate': 'Neues Geheimnis erstellen',
   'webhooks.rotate.title': 'Neues Geheimnis erstellen?',
   'webhooks.rotate.text':
     'In den nächsten 24 Stunden wird jedes Ereignis mit beiden Geheimnissen signiert, damit Sie das alte in Ihrem Programm ersetzen können.',
   'webhooks.secret.made':
-    'Das ist sein Geheimnis. Kopieren Sie es jetzt in Ihr Programm: Es wird nicht noch einmal gezeigt.',
+    'Das ist das Geheimnis des Webhooks. Kopieren Sie es jetzt in Ihr Programm: Es wird nicht noch einmal gezeigt.',
   'webhooks.secret.copy': 'Geheimnis kopieren',
   'webhooks.secret.both': 'Das vorige Geheimnis signiert noch bis {time} mit.',
   'webhooks.test.title': 'Test',
@@ -80,5 +80,5 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.refused': 'Nicht angenommen',
   'webhooks.delete': 'Webhook löschen',
   'webhooks.delete.title': 'Diesen Webhook löschen?',
-  'webhooks.delete.text': 'Wartende Ereignisse werden nicht gesendet, und das Protokoll wird mitgelöscht.',
+  'webhooks.delete.text': 'Wartende Ereignisse werden nicht gesendet, und das Protokoll des Webhooks wird mitgelöscht.',
 };

@@ -27,7 +27,7 @@ export const webhooks = {
   'webhooks.field.url': 'Address',
   'webhooks.hint.url': 'Where events are sent, such as https://example.com/hooks/sendlark.',
   'webhooks.field.note': 'Note',
-  'webhooks.hint.note': 'What it is for. Only you and your team see it.',
+  'webhooks.hint.note': 'What the webhook is for. Only you and your team see this note.',
   'webhooks.field.events': 'Events',
   'webhooks.events.people': 'Contacts',
   'webhooks.events.mails': 'E-mails',
@@ -44,12 +44,12 @@ export const webhooks = {
   'webhooks.switchOff': 'Turn off',
   'webhooks.switchOff.title': 'Turn this webhook off?',
   'webhooks.switchOff.text':
-    'Nothing more is sent to it. What happens meanwhile is stored for it only if another webhook asks for the same.',
+    'Nothing more is sent to this webhook. What happens meanwhile is stored for it only if another webhook asks for the same.',
   'webhooks.rotate': 'Create new secret',
   'webhooks.rotate.title': 'Create a new secret?',
   'webhooks.rotate.text':
     'For 24 hours every event is signed with both secrets, so that you can replace the old one in your program.',
-  'webhooks.secret.made': 'This is its secret. Copy it into your program now: it is not shown again.',
+  'webhooks.secret.made': 'This is the secret of the webhook. Copy it into your program now: it is not shown again.',
   'webhooks.secret.copy': 'Copy secret',
   'webhooks.secret.both': 'The previous secret also signs until {time}.',
   'webhooks.test.title': 'Test',
@@ -75,5 +75,5 @@ export const webhooks = {
   'webhooks.refused': 'Not accepted',
   'webhooks.delete': 'Delete webhook',
   'webhooks.delete.title': 'Delete this webhook?',
-  'webhooks.delete.text': 'Waiting events are not sent, and its log is deleted too.',
+  'webhooks.delete.text': 'Waiting events are not sent, and the log of the webhook is deleted too.',
 } as const;

@@ -145,7 +145,7 @@ t.test('mail follows the relays of the file without a restart, and the last one 
   second.script = { rcpt: '451 4.2.1 later\r\n' };
   await send();
   const refused = await remove(two);
-  t.strictSame([refused.status, refused.body.errors.includes('mail waits (3)')], [409, true]);
+  t.strictSame([refused.status, refused.body.errors.includes('waiting e-mails (3)')], [409, true]);
   second.script = {};
   app.clock.advance(60_000);
   await app.background();

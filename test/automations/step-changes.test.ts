@@ -177,7 +177,10 @@ t.test('the page of a step shows its settings, saves them, and asks first when c
   await join('ann');
   await app.background();
   const asked = await send({ event: 'order' });
-  t.match(asked.text, /1 contact is on the way\. 1 of them has not passed it yet, and goes on with the change\./);
+  t.match(
+    asked.text,
+    /1 contact is active in the automation\. 1 of them has not passed the change yet, and goes on with it\./,
+  );
   t.equal((await stepOf(wait)).event, 'purchase', 'asking changes nothing');
   t.equal((await send({ event: 'order', sure: '1' })).status, 303);
   t.equal((await stepOf(wait)).event, 'order');
@@ -264,7 +267,7 @@ t.test('before the time of a wait is changed it is said who goes on at once and 
     text,
     /3 contacts are at or before the step “Wait for the event “cart”, 48 hours at most”\. 2 of them are due at once\. 1 of them is due later, on /,
   );
-  t.notMatch(text, 'They get it');
+  t.notMatch(text, 'They get the e-mail');
 });
 
 t.test('the page of a wait for an hour refuses none, and keeps what was given', async (t) => {

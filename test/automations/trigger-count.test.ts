@@ -115,7 +115,7 @@ t.test('by a date those count for whom it came, before, on or after the day', as
   t.match(await counted(), { contacts: 0, coming: 2, is_complete: 1 }, 'they were added after the hours of the past');
   const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1 }));
   const { text } = await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } });
-  t.match(text, '0 contacts met this trigger in the last 30 days. 2 contacts meet it in the next 30 days.');
+  t.match(text, '0 contacts met this trigger in the last 30 days. 2 contacts meet this trigger in the next 30 days.');
   later(30);
   t.match(await counted(), { contacts: 2, coming: 1, is_complete: 1 });
   const added = { email: 'late@example.org', custom_field: { renewal: '2026-01-29' } };

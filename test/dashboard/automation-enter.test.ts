@@ -44,7 +44,7 @@ t.test('the dialog that starts it leads to the number of those in it, and starts
   t.strictSame(await got(), [], 'looking starts nothing');
   t.equal((await send(`/automations/${utr}/enter`)).status, 303);
   t.strictSame(await got(), ['ann one', 'bob one', 'cleo one']);
-  t.match((await open(`/automations/${utr}/enter`)).text, /Enter now 0 Already in it 3/);
+  t.match((await open(`/automations/${utr}/enter`)).text, /Enter now 0 Already in the automation 3/);
 });
 
 t.test('while contacts enter in the background, the page says so, and an editor stops it', async (t) => {

@@ -83,7 +83,7 @@ t.test('an automation made with forms is the same as one made through the API', 
   t.strictSame(await codes(clicked), await codes(utr));
   const page = textOf((await open(address)).text);
   t.match(page, 'A contact joins the list “Readers”.');
-  t.match(page, 'The 0 contacts who are in it already do not enter.');
+  t.match(page, 'The 0 contacts who are there already do not enter.');
   t.equal((await send(`${address}/start`)).status, 303);
   t.equal((await seriesOf(clicked)).is_live, 1);
   t.match(textOf((await open(address)).text), 'Nothing is sent until you resume.');
@@ -199,7 +199,10 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   const form = { ...hiddenIn((await open(two)).text), subject: 'two', preheader: '', sender_id: '1' };
   const asked = await send(two, { ...form, waiting_type: 'days', waiting_period: '4' });
   t.equal(asked.status, 200);
-  t.match(textOf(asked.text), '2 contacts wait for “two”. They get it 4 days later, counted from the previous e-mail.');
+  t.match(
+    textOf(asked.text),
+    '2 contacts wait for “two”. They get the e-mail 4 days later, counted from the previous e-mail.',
+  );
   t.equal((await seriesOf()).mails[1].waiting_period, 2, 'nothing has changed yet');
   t.equal((await send(two, hiddenIn(asked.text))).status, 303);
   t.equal((await seriesOf()).mails[1].waiting_period, 4);
@@ -208,7 +211,10 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   const since = (await seriesOf()).updated_at;
   const move = { mail: third, where: 'up', unchanged_since: since };
   const moving = await send(`/automations/${utr}/order`, move);
-  t.match(textOf(moving.text), '2 contacts who waited for “two” then wait for “three”. They get it 12 hours later');
+  t.match(
+    textOf(moving.text),
+    '2 contacts who waited for “two” then wait for “three”. They get the e-mail 12 hours later',
+  );
   t.match(textOf(moving.text), '2 of them are due at once.');
   t.equal((await send(`/automations/${utr}/order`, hiddenIn(moving.text))).headers.location, `${edit}#mails`);
   await pass(HOUR);
@@ -230,7 +236,7 @@ t.test('a mail put before another says who gets it; the people of each mail are 
   const two = (await mails())[1]?.utr ?? '';
   const path = `/automations/${utr}/mails/new`;
   const { text } = await open(`${path}?before=${two}`);
-  t.match(textOf(text), 'It comes before “two”.');
+  t.match(textOf(text), 'The e-mail comes before “two”.');
   t.notMatch(text, 'An empty e-mail', 'a live one could not send it');
   const fields = {
     ...hiddenIn(text),
@@ -241,7 +247,10 @@ t.test('a mail put before another says who gets it; the people of each mail are 
     template_id: '2',
   };
   const asked = await send(path, fields);
-  t.match(textOf(asked.text), '1 contact who waited for “two” then waits for “extra”. They get it 30 hours later');
+  t.match(
+    textOf(asked.text),
+    '1 contact who waited for “two” then waits for “extra”. They get the e-mail 30 hours later',
+  );
   t.equal((await send(path, hiddenIn(asked.text))).status, 303);
   t.strictSame(
     (await mails()).map(({ subject }) => subject),
@@ -264,7 +273,7 @@ t.test(
     await other.send(one, { ...hiddenIn((await other.open(one)).text), ...fields, subject: 'theirs' });
     const refused = await send(one, { ...stale, ...fields, subject: 'mine' });
     t.equal(refused.status, 409);
-    t.match(textOf(refused.text), /owner1 changed it at .* Subject is now: theirs\./);
+    t.match(textOf(refused.text), /owner1 changed this automation at .* Subject is now: theirs\./);
     t.match(refused.text, 'value="mine"');
     t.equal((await send(one, { ...hiddenIn(refused.text), ...fields, subject: 'mine' })).status, 303);
     t.equal((await seriesOf()).mails[0].subject, 'mine');

@@ -251,7 +251,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     await two.page.getByRole('button', { name: 'Save', exact: true }).click();
     await two.page.getByRole('heading', { name: 'Two versions of this campaign' }).waitFor();
     t.strictSame(await findBarriers(two.page), []);
-    await two.page.getByRole('button', { name: 'Save mine' }).click();
+    await two.page.getByRole('button', { name: 'Save my version' }).click();
     await two.page.getByText('Saved.').waitFor();
     t.equal((await sendDetails(app, utr)).subject, 'From the second');
   });

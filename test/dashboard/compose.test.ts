@@ -205,7 +205,7 @@ t.test('of two tabs that change the same, the second sees both versions and choo
   await first.send({ ...CONTENT, subject: 'From Ada' });
   const refused = await second.send({ ...CONTENT, subject: 'From Bob' });
   t.equal(refused.status, 409);
-  t.match(refused.text, /Two versions.*While you were editing, ada saved it.*From Bob.*From Ada/s);
+  t.match(refused.text, /Two versions.*While you were editing, ada saved the campaign.*From Bob.*From Ada/s);
   t.equal((await sendDetails(app, utr)).subject, 'From Ada');
   t.equal((await third.send({ ...CONTENT, subject: 'From Ada' })).status, 303, 'both say the same');
 

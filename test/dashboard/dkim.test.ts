@@ -108,7 +108,7 @@ t.test(
     t.match((await operator.get('/settings/senders')).text, 'Mail from example.com is then unsigned, in all accounts.');
     t.equal((await operator.post('/settings/senders/dkim/rotate', { domain: 'example.com' })).status, 303);
     const { text } = await operator.get('/settings/senders');
-    t.match(text, 'It signs as soon as its record is visible.');
+    t.match(text, 'This key signs as soon as its record is visible.');
     t.match(text, 'is then signed with the other key at once');
     t.notMatch(text, '/dkim/rotate', 'one next key at a time');
     const again = await operator.post('/settings/senders/dkim/rotate', { domain: 'example.com' });

@@ -34,7 +34,7 @@ t.test('the rule is shown with whom it finds before it can be switched on, and t
   t.notMatch(first, 'Turn on');
   t.match(first, 'Move to the list Readers &lt;b>');
   const shown = (await send('/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
-  t.match(shown, /It finds 2 contacts now.*ben.*cat.*Turn on/s);
+  t.match(shown, /The rule finds 2 contacts now.*ben.*cat.*Turn on/s);
   t.notMatch(shown, 'ann@example.org');
   t.equal(app.db.prepare('SELECT count(*) FROM sunsets').pluck().get(), 0);
   const changed = await send('/unsubscribes/inactive/rule', { ...SHOWN, months: '1', do: 'on' });
@@ -56,7 +56,7 @@ t.test('one of them is let go after a page says what follows, and all of them af
   await send('/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' });
   await app.background();
   const path = '/unsubscribes/lift?list=inactive&email=ben@example.org';
-  t.match((await open(path)).text, /gets campaigns again.*so their months start over/s);
+  t.match((await open(path)).text, /gets campaigns again.*so the months without activity start over/s);
   t.equal((await send(path)).headers.location, '/unsubscribes/inactive');
   t.equal((await open(path)).status, 404);
   t.match((await open('/unsubscribes/inactive')).text, '1 contact gets no campaigns');
@@ -76,7 +76,7 @@ t.test('what is wrong stands at its field, and only owners change the rule', asy
   t.equal(empty.status, 422);
   const edit = visitor(app, 'editor');
   const page = (await edit.send('/unsubscribes/inactive/rule', { ...RULE, do: 'show' })).text;
-  t.match(page, /It finds 2 contacts now.*Only owners can change the rule/s);
+  t.match(page, /The rule finds 2 contacts now.*Only owners can change the rule/s);
   t.notMatch(page, 'Turn on');
   for (const [path, form] of [
     ['/unsubscribes/inactive/rule', { ...SHOWN, do: 'on' }],

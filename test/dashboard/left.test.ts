@@ -56,7 +56,7 @@ t.test('an address is taken off a list only after a page has said what follows',
       'full@example.org',
       '/unsubscribes/suppressions',
       /goes to this address again/,
-      /resubscribes nobody/,
+      /stay unsubscribed/,
     ],
   ] as const) {
     const path = `/unsubscribes/lift?list=${list}&email=${email}`;

@@ -21,8 +21,8 @@ t.test('a contact type is added, renamed, and deleted with its people after a qu
   await storeSegment(app, ['city', 'is', 'Bonn']);
   await queueSend(app, { recipient_id: ['segments_1'] });
   const asked = textOf((await open('/settings/lists/1')).text);
-  t.match(asked, 'Its 2 contacts are deleted too.');
-  t.match(asked, '1 segment is based on it');
+  t.match(asked, 'The 2 contacts of the list are deleted too.');
+  t.match(asked, '1 segment is based on this list');
   t.match(asked, '1 of them is scheduled and will not be sent.');
   t.equal((await send('/settings/lists/1/delete')).status, 303);
   t.strictSame((await mustAnswer(app, 'GET', '/contacts/list')).body.message.contacts, []);
@@ -38,7 +38,7 @@ t.test('a custom field is added and deleted after a question in numbers', async 
   t.equal((await send('/settings/fields', { field_name: 'shoe size', field_type: 'number' })).status, 303);
   t.match((await open('/settings/fields')).text, '((shoe_size))');
   await storeSegment(app, ['hobby', 'is', 'chess']);
-  t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule with it');
+  t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule with this field');
   t.equal((await send('/settings/fields/1/delete')).status, 303);
   t.equal((await open('/settings/fields/1')).status, 404);
 });
@@ -83,7 +83,7 @@ t.test('an unsubscribe group is added, changed and deleted', async (t) => {
     form: { automation_name: 'Welcome', type: 'welcome', unsubscribe_group_id: 1 },
   });
   t.equal((await send('/unsubscribes/topics/1/delete')).headers.location, '/unsubscribes/topics/1/edit');
-  t.match((await open('/unsubscribes/topics/1/edit')).text, 'One automation uses it.');
+  t.match((await open('/unsubscribes/topics/1/edit')).text, 'One automation uses this topic.');
   app.db.prepare('DELETE FROM automations').run();
   t.equal((await send('/unsubscribes/topics/1/delete')).headers.location, '/unsubscribes/topics');
   t.match((await open('/unsubscribes/topics')).text, 'No topics yet');

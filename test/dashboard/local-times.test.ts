@@ -47,7 +47,7 @@ t.test(
     headers.cookie = cookieOf(app, owner);
     t.match(
       await read(`/campaigns/${draft}`),
-      '1 contact gets it at their own time: Tuesday, 20 January 2026 at 09:00 (UTC).',
+      '1 contact gets the campaign at their own time: Tuesday, 20 January 2026 at 09:00 (UTC).',
     );
     app.db.exec("UPDATE users SET language = 'de'");
     t.match(
@@ -83,7 +83,7 @@ t.test(
     const draft = new URLSearchParams(String(copy.headers.location).split('?')[1]).get('utr') ?? '';
     const path = `/campaigns/${draft}/edit/schedule`;
     const page = await read(path);
-    t.match(page, 'No opens or clicks are known yet, so everybody gets it at the time above.');
+    t.match(page, 'No opens or clicks are known yet, so everybody gets the campaign at the time above.');
     const unchanged_since = /name="unchanged_since" value="([^"]+)"/.exec(page)?.[1] ?? '';
     const form = { when: 'later', zone: 'best', unchanged_since, date: '2026-01-15', time: '12:00' };
     const refused = await app.page('POST', path, { headers, form: { ...form, first_later: '2' } });
@@ -91,7 +91,7 @@ t.test(
     const booked = await app.page('POST', path, { headers, form });
     t.match(flashOf(booked), { tone: 'good', key: 'best.done' });
     const again = await read(path);
-    t.match(again, 'each contact gets it at their best hour within 24 hours');
+    t.match(again, 'each contact gets the campaign at their best hour within 24 hours');
     t.match(again, /<option selected value="best"|<option value="best" selected/);
     app.clock.advance(3 * HOUR);
     await app.background();

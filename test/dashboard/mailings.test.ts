@@ -255,7 +255,7 @@ t.test('the overview tells results, reasons and what can be done', async (t) => 
   t.equal(status, 200);
   t.match(
     text,
-    /Nobody received this\. 2 e-mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*In test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
+    /Nobody received this campaign\. 2 e-mails were kept in the test outbox\..*Recipients<\/dt><dd><a [^>]+>3<.*Delivered<\/dt><dd>0<\/dd><dd>0% of recipients.*In test outbox<\/dt><dd><a href="[^"]+\?state=kept">2<\/a>/s,
   );
   t.match(text, /Not delivered, and why.*unsubscribed.*Skipped.*<td[^>]*>1<\/td>/s);
   t.match(text, /href="[^"]+\/recipients\?state=suppressed">1<\/a>/, 'a number leads to those it counts');

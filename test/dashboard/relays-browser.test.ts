@@ -71,12 +71,12 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await page.getByRole('link', { name: 'SMTP servers', exact: true }).click();
   await page.getByRole('link', { name: 'Add SMTP server' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Provider');
-  await page.getByLabel('Host').fill('localhost');
+  await page.getByLabel('Server', { exact: true }).fill('localhost');
   await page.getByLabel('Port').fill(`${port}`);
   await page.getByLabel('User name').fill('shop');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('This is required.').waitFor();
-  t.equal(await page.getByLabel('Host').inputValue(), 'localhost', 'what was typed is kept');
+  t.equal(await page.getByLabel('Server', { exact: true }).inputValue(), 'localhost', 'what was typed is kept');
   await page.getByLabel('Password').fill('wrong-canary');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('The SMTP server was added.').waitFor();
@@ -104,7 +104,7 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
 
   await page.getByRole('link', { name: 'Add SMTP server' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Another one with a long name '.repeat(4));
-  await page.getByLabel('Host').fill(`${'very-long-name.'.repeat(9)}example.com`);
+  await page.getByLabel('Server', { exact: true }).fill(`${'very-long-name.'.repeat(9)}example.com`);
   await look('relay-new');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('link', { name: 'SMTP servers', exact: true }).click();

@@ -199,8 +199,8 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   await queueSend(app, { recipient_id: ['contacts_1'], exclude_specific_recipient_id: [`segments_${id}`] });
   const { open, send } = visitor(app);
   const asked = textOf((await open(`/contacts/segments/${id}`)).text);
-  t.match(asked, 'Its 2 contacts stay in the list.');
-  t.match(asked, '2 drafts and scheduled campaigns use it.');
+  t.match(asked, 'The 2 contacts of the segment stay in the list.');
+  t.match(asked, '2 drafts and scheduled campaigns use this segment.');
   t.match(asked, '2 of them are scheduled and will not be sent.');
   const deleted = await send(`/contacts/segments/${id}/delete`);
   t.equal(deleted.status, 303);
@@ -209,7 +209,7 @@ t.test('deleting a segment asks first, in numbers', async (t) => {
   const [, undo = ''] = /action="([^"]+\/undelete)"><button[^>]*>Undo</.exec(text) ?? [];
   t.equal(undo, `/contacts/segments/${id}/undelete`);
   t.equal((await send(undo)).headers.location, `/contacts/segments/${id}`);
-  t.match(textOf((await open(`/contacts/segments/${id}`)).text), 'Its 2 contacts stay in the list.');
+  t.match(textOf((await open(`/contacts/segments/${id}`)).text), 'The 2 contacts of the segment stay in the list.');
   const planted = { tone: 'good', key: 'segments.deleted', values: { name: 'x' }, undo: '/contacts/1/erase' };
   const cookie = Buffer.from(JSON.stringify(planted)).toString('base64url');
   const headers = { cookie: `${cookieOf(app, addPerson(app, 'owner', { name: 'Ada' }))}; sendlark_flash=${cookie}` };

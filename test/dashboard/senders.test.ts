@@ -161,7 +161,7 @@ t.test('what is wrong with a warm-up stands beside its field, and what was typed
 t.test('before a sender is deleted, the page says in numbers what stops', async (t) => {
   const { app, get, post } = await signedIn(t);
   await post('/settings/senders/new', SENDER);
-  t.match((await get('/settings/senders/1')).text, 'No campaign and no live automation uses it.');
+  t.match((await get('/settings/senders/1')).text, 'No campaign and no live automation uses this sender.');
   const must = mustSucceed(t, app.one);
   await must('/contacts-type/add', { name: 'Readers' });
   await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: 1 });
@@ -215,7 +215,7 @@ t.test('an operator chooses the one relay of a sender in its form; others see no
   t.match((await get('/settings/senders/1')).text, /<option value="1" selected[^>]*>Provider &lt;b>/);
   const { text } = await get('/settings/senders');
   t.match(text, 'Only Provider &lt;b>');
-  t.match(text, 'Its mail is waiting: 535 wrong &lt;password>');
+  t.match(text, 'Mail from this sender is waiting: 535 wrong &lt;password>');
   t.match((await post('/settings/senders/1', { ...SENDER, relay_id: '7' })).text, /id="relay_id-problem"/);
   t.equal((await post('/settings/senders/1', { ...SENDER, relay_id: '' })).status, 303);
   t.equal(app.db.prepare('SELECT relay_id FROM senders').pluck().get(), null);
@@ -265,7 +265,10 @@ t.test(
         `${path} says so once`,
       );
       t.notMatch(text, starts, path);
-      t.match(await read(path, editor), 'The sender is not verified yet. An owner of the account can verify it.');
+      t.match(
+        await read(path, editor),
+        'The sender is not verified yet. An owner of the account can verify the sender.',
+      );
     }
     const live = await app.one.call('GET', '/automations/set-live', { query: { utr: series } });
     t.match(live, { status: 409, body: { errors: 'The sender is not verified yet' } }, 'the API says the same');

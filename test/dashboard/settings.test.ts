@@ -116,8 +116,8 @@ t.test('removing a user, changing a role, revoking keys and ending a session ask
   await post('/settings/keys', KEY);
   for (const [page, action, says] of [
     ['users', /users\/\d+\/remove/, /Remove ann@example\.org\?.*signed out everywhere/s],
-    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*applies from their next click/s],
-    ['keys', /keys\/\d+\/revoke/, /Revoke this key pair\?.*are refused from then on/s],
+    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*applies from the next click/s],
+    ['keys', /keys\/\d+\/revoke/, /Revoke this API key\?.*are refused from then on/s],
     ['sessions', /sessions\/\d+\/end/, /End your own session\?.*signed out at once/s],
   ] as const) {
     const { text } = await get(`/settings/${page}`);
@@ -178,17 +178,17 @@ t.test('a new key pair may do the least unless its owner chooses more, and nothi
     headers: { cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Second' })), 'sec-fetch-site': 'same-origin' },
   });
   t.match(made.text, /&lt;b>Shop.*Read, Contacts.*Never/s);
-  t.match((await get('/settings/audit')).text, /Created an API key pair.*&lt;b>Shop \(pk_/s);
+  t.match((await get('/settings/audit')).text, /Created an API key.*&lt;b>Shop \(pk_/s);
 });
 
 t.test('the log is shown newest first, a hundred at a time', async (t) => {
   const { get, post } = await signedIn(t);
   for (let at = 0; at < 121; at++) await post('/settings/keys', KEY);
   const first = (await get('/settings/audit')).text;
-  t.equal(first.match(/Created an API key pair/g)?.length, 100);
+  t.equal(first.match(/Created an API key/g)?.length, 100);
   const next = /href="(\/settings\/audit\?before=\d+)"/.exec(first)?.[1] ?? '';
   const second = (await get(next)).text;
-  t.equal(second.match(/Created an API key pair/g)?.length, 21);
+  t.equal(second.match(/Created an API key/g)?.length, 21);
   t.match(second, 'Added a user');
   t.ok(first.indexOf('owner@example.org') < first.indexOf('pk_'), 'the last thing done comes first');
   t.equal((await get('/settings/audit?before=x')).status, 200);

@@ -37,7 +37,7 @@ t.test('an owner sets frequency caps and the hours in which mail leaves, and com
     303,
   );
   t.equal((await post('/settings/times/window', { days: '6', opens: '12', closes: '10:00' })).status, 422);
-  t.match(await read(schedule), 'It is outside the sending hours. Sending continues Saturday');
+  t.match(await read(schedule), 'This is outside the sending hours. Sending continues Saturday');
   app.db.exec(
     "UPDATE single_sends SET status = 2; UPDATE mailings SET delivered = 0, finished_at = NULL, state = 'sending' WHERE owner_kind = 'single'",
   );

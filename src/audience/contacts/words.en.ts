@@ -91,7 +91,7 @@ export const people = {
   'contacts.job.cancelled': 'Cancelled. What was done so far stays.',
   'contacts.job.undoing': 'Undoing …',
   'contacts.job.undone': 'Undone.',
-  'contacts.job.failed': 'This failed halfway. The log says why.',
+  'contacts.job.failed': 'The action failed halfway. The log of Sendlark says why.',
   'contacts.job.progress': 'Progress',
   'contacts.job.of': '{finished} of {count}',
   'contacts.job.whole': 'Contacts',
@@ -142,7 +142,7 @@ export const people = {
   'person.opens': { one: '{count} open', other: '{count} opens' },
   'person.clicks': { one: '{count} click', other: '{count} clicks' },
   'person.machine': 'By a bot, not by the contact.',
-  'person.proxied': 'Unmeasured: a mail provider loaded the images by itself, read or not.',
+  'person.proxied': 'Unmeasured: a mail provider loaded the images by itself, whether the e-mail was read or not.',
   'person.moment.contact_created': 'Added',
   'person.moment.contact_changed': 'Changed',
   'person.moment.contact_moved': 'Moved to another list',
@@ -242,12 +242,12 @@ export const people = {
   'lists.delete': { one: 'Delete with {count} contact', other: 'Delete with {count} contacts' },
   'lists.delete.title': 'Delete “{name}”?',
   'lists.delete.people': {
-    one: 'Its {count} contact is deleted too. This cannot be undone.',
-    other: 'Its {count} contacts are deleted too. This cannot be undone.',
+    one: 'The {count} contact of the list is deleted too. This cannot be undone.',
+    other: 'The {count} contacts of the list are deleted too. This cannot be undone.',
   },
   'lists.delete.segments': {
-    one: '{count} segment is based on it and will be empty.',
-    other: '{count} segments are based on it and will be empty.',
+    one: '{count} segment is based on this list and will be empty.',
+    other: '{count} segments are based on this list and will be empty.',
   },
 
   'settings.fields': 'Custom fields',
@@ -270,10 +270,10 @@ export const people = {
     'A field cannot be renamed while an unfinished campaign, an automation, a template, a saved block or a segment uses it. Its values stay. The web copies of sent e-mails no longer show it, and import files need the new name. The type cannot be changed.',
   'fields.delete': 'Delete the field',
   'fields.delete.title': 'Delete “{name}”?',
-  'fields.delete.values': 'Its values are deleted, and e-mails show nothing in its place.',
+  'fields.delete.values': 'The values of the field are deleted, and e-mails show nothing in their place.',
   'fields.delete.segments': {
-    one: '{count} segment has a rule with it: its contacts stay, and nothing is sent to it.',
-    other: '{count} segments have a rule with it: their contacts stay, and nothing is sent to them.',
+    one: '{count} segment has a rule with this field: its contacts stay, and nothing is sent to it.',
+    other: '{count} segments have a rule with this field: their contacts stay, and nothing is sent to them.',
   },
 
   'settings.tracking': 'Open & click tracking',

@@ -7,7 +7,7 @@ export const imports: Translation<typeof english> = {
   'import.file.hint': 'Die erste Zeile nennt die Spalten. Jedes Tabellenprogramm kann eine CSV-Datei speichern.',
   'import.look': 'Datei lesen',
   'import.type': 'Liste',
-  'import.type.hint': 'Kontakte, die schon darin sind, werden aktualisiert.',
+  'import.type.hint': 'Kontakte, die schon in der Liste sind, werden aktualisiert.',
   'import.type.new': 'Eine neue Liste',
   'import.type.name': 'Name einer neuen Liste',
   'import.type.name.hint': 'Eine Liste enthält Kontakte, zum Beispiel Leser oder Kunden.',
@@ -20,7 +20,7 @@ export const imports: Translation<typeof english> = {
   'import.newField': 'Neues Feld: {name} ({type})',
   'import.skip': 'Nicht importieren',
   'import.type.both':
-    'Wählen Sie oben „Eine neue Liste“, um in diese zu importieren, oder lassen Sie das Feld leer, um in die gewählte zu importieren.',
+    'Um in eine neue Liste zu importieren, wählen Sie oben „Eine neue Liste“. Um in die gewählte Liste zu importieren, lassen Sie dieses Feld leer.',
   'import.rows': 'Fehlerhafte Zeilen',
   'import.rows.line': 'Zeile',
   'import.rows.cell': 'Spalte',

@@ -5,7 +5,7 @@ export const imports = {
   'import.file.hint': 'The first row names the columns. Any spreadsheet program can save a CSV file.',
   'import.look': 'Read file',
   'import.type': 'List',
-  'import.type.hint': 'Contacts who are in it already are updated.',
+  'import.type.hint': 'Contacts who are in the list already are updated.',
   'import.type.new': 'A new list',
   'import.type.name': 'Name of a new list',
   'import.type.name.hint': 'A list holds contacts, such as readers or customers.',
@@ -18,7 +18,7 @@ export const imports = {
   'import.newField': 'New field: {name} ({type})',
   'import.skip': 'Do not import',
   'import.type.both':
-    'Choose “A new list” above to import into this one, or leave this empty to import into the chosen one.',
+    'To import into a new list, choose “A new list” above. To import into the chosen list, leave this field empty.',
   'import.rows': 'Failed rows',
   'import.rows.line': 'Line',
   'import.rows.cell': 'Column',

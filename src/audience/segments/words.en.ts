@@ -37,7 +37,8 @@ export const segments = {
   'segments.times': 'Times',
   'segments.total': 'Sum of values',
   'segments.filter': 'Only if',
-  'segments.filter.hint': 'A condition on what was reported, such as category = shoes or value > 100',
+  'segments.filter.hint':
+    'A condition on the values that were reported with the event, such as category = shoes or value > 100',
   'segments.choose': 'Please choose',
   'segments.notListed': 'one that is not in this list',
   'segments.add': 'Add rule',
@@ -68,25 +69,28 @@ export const segments = {
   'segments.delete': 'Delete segment',
   'segments.delete.title': 'Delete “{name}”?',
   'segments.delete.people': {
-    one: 'Its {count} contact stays in the list.',
-    other: 'Its {count} contacts stay in the list.',
+    one: 'The {count} contact of the segment stays in the list.',
+    other: 'The {count} contacts of the segment stay in the list.',
   },
-  'segments.uses.none': 'No draft, scheduled campaign or automation uses it.',
+  'segments.uses.none': 'No draft, scheduled campaign or automation uses this segment.',
   'segments.uses.sends': {
-    one: '{count} draft or scheduled campaign uses it.',
-    other: '{count} drafts and scheduled campaigns use it.',
+    one: '{count} draft or scheduled campaign uses this segment.',
+    other: '{count} drafts and scheduled campaigns use this segment.',
   },
   'segments.uses.queued': {
     one: '{count} of them is scheduled and will not be sent.',
     other: '{count} of them are scheduled and will not be sent.',
   },
-  'segments.uses.automations': { one: '{count} automation uses it.', other: '{count} automations use it.' },
+  'segments.uses.automations': {
+    one: '{count} automation uses this segment.',
+    other: '{count} automations use this segment.',
+  },
   'segments.uses.live': {
     one: '{count} of them is live and will be paused.',
     other: '{count} of them are live and will be paused.',
   },
   'segments.uses.mentioned':
-    'These automations mention it in their trigger, a step, their goal or their exit rule, and go on without it:',
+    'These automations mention this segment in their trigger, a step, their goal or their exit rule, and go on without it:',
   'segments.words': 'All contacts in {type} whose {rules}',
   'segments.words.nobody': 'All contacts in {type} that match the rules',
   'segments.words.and': '{one} and whose {other}',

@@ -35,7 +35,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.cancel': 'Abbrechen',
   'unsubscribes.lift.all.title': 'Diesen Kontakt wieder anmelden?',
   'unsubscribes.lift.stays.all':
-    'Diese Adresse ist auch von allen Mails abgemeldet. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine.',
+    'Diese Adresse ist auch von allen Mails abgemeldet. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine Mails.',
   'unsubscribes.lift.stays.suppressions':
     'Diese Adresse ist auch gesperrt. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine Mails.',
   'unsubscribes.lift.all.means':
@@ -47,7 +47,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.all.do': 'Wieder anmelden',
   'unsubscribes.lift.topic.title': 'Diesen Kontakt wieder für das Thema anmelden?',
   'unsubscribes.lift.topic.means':
-    'Die Adresse kann wieder Kampagnen zu diesem Thema bekommen und dessen Automationen, in denen sie noch nicht war.',
+    'Die Adresse kann wieder Kampagnen zu diesem Thema bekommen und in Automationen zu diesem Thema kommen, in denen sie noch nicht war.',
   'unsubscribes.lift.topic.not':
     'Von anderen Themen bleibt sie abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.topic.text':
@@ -57,7 +57,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.suppressions.means':
     'Die nächste Kampagne an eine ihrer Listen oder Segmente geht wieder an diese Adresse.',
   'unsubscribes.lift.suppressions.not':
-    'Wer sich von allen Mails oder einem Thema abgemeldet hat, bleibt abgemeldet. Was ein Bounce war, wird nicht noch einmal gesendet.',
+    'Wer sich von allen Mails oder einem Thema abgemeldet hat, bleibt abgemeldet. Mails, die ein Bounce waren, werden nicht noch einmal gesendet.',
   'unsubscribes.lift.suppressions.text':
     'Kommt es wieder zu einem Bounce, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
   'unsubscribes.lift.complaint':
@@ -81,7 +81,8 @@ export const unsubscribed: Translation<typeof english> = {
     'Die Adresse bekommt wieder Kampagnen und kann in Automationen kommen, in denen sie noch nicht war.',
   'unsubscribes.lift.inactive.not':
     'Sie wird nicht aus einem Segment entfernt oder zurückverschoben. Was inzwischen gesendet wurde, bekommt sie nicht.',
-  'unsubscribes.lift.inactive.text': 'Für die Regel gilt der Kontakt heute als aktiv: Die Monate beginnen von vorn.',
+  'unsubscribes.lift.inactive.text':
+    'Für die Regel gilt der Kontakt heute als aktiv: Die Monate ohne Aktivität beginnen von vorn.',
   'unsubscribes.lift.inactive.do': 'Reaktivieren',
   'inactive.rule.on': 'Die Regel ist an.',
   'inactive.rule.off': 'Die Regel ist aus: Niemand gilt als inaktiv.',
@@ -101,8 +102,8 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.rule.about':
     'Kontakte, die nie reagieren, schaden dem Ruf Ihrer Domain. Die Regel läuft jeden Tag. Öffnungen und Klicks von Bots zählen nicht.',
   'inactive.stopped': {
-    one: '{count} Kontakt bekommt deshalb keine Kampagnen.',
-    other: '{count} Kontakte bekommen deshalb keine Kampagnen.',
+    one: '{count} Kontakt bekommt wegen der Regel keine Kampagnen.',
+    other: '{count} Kontakte bekommen wegen der Regel keine Kampagnen.',
   },
   'inactive.months': 'Monate ohne Aktivität',
   'inactive.mails': 'Mails, die der Kontakt in dieser Zeit mindestens bekommen hat',
@@ -111,18 +112,21 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.do.stop': 'Keine Kampagnen mehr, bis sie wieder aktiv sind',
   'inactive.do.segment': 'Ins Segment {name} aufnehmen',
   'inactive.do.move': 'In die Liste {name} verschieben',
-  'inactive.show': 'Zeigen, wen sie findet',
+  'inactive.show': 'Zeigen, wen die Regel findet',
   'inactive.switchOn': 'Einschalten',
   'inactive.save': 'Speichern',
   'inactive.switchOff': 'Ausschalten',
   'inactive.owners': 'Nur Inhaber können die Regel ändern.',
-  'inactive.count': { one: 'Sie findet jetzt {count} Kontakt.', other: 'Sie findet jetzt {count} Kontakte.' },
+  'inactive.count': {
+    one: 'Die Regel findet jetzt {count} Kontakt.',
+    other: 'Die Regel findet jetzt {count} Kontakte.',
+  },
   'inactive.soFar': {
-    one: 'Bisher findet sie {count} Kontakt.',
-    other: 'Bisher findet sie {count} Kontakte.',
+    one: 'Bisher findet die Regel {count} Kontakt.',
+    other: 'Bisher findet die Regel {count} Kontakte.',
   },
   'inactive.changed':
-    'Die Regel wurde nach dieser Vorschau geändert. Sehen Sie nach, wen sie jetzt findet, und schalten Sie sie dann ein.',
+    'Die Regel wurde nach dieser Vorschau geändert. Sehen Sie nach, wen die Regel jetzt findet, und schalten Sie sie dann ein.',
   'inactive.days': 'Verlauf',
   'inactive.days.none': 'Noch nichts.',
   'inactive.day': 'Tag (UTC)',
@@ -132,10 +136,11 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.lift.title': 'Alle reaktivieren',
   'inactive.lift.all': { one: '{count} Kontakt reaktivieren', other: '{count} Kontakte reaktivieren' },
   'inactive.lift.question': 'Alle reaktivieren?',
-  'inactive.lift.means': 'Für die Regel gelten sie heute als aktiv: Die Monate beginnen von vorn.',
+  'inactive.lift.means':
+    'Für die Regel gelten diese Kontakte heute als aktiv: Die Monate ohne Aktivität beginnen von vorn.',
   'inactive.done.on': 'Die Regel ist an und läuft jetzt zum ersten Mal.',
   'inactive.done.off':
-    'Die Regel ist aus. Wer ihretwegen keine Kampagnen mehr bekommt, bekommt sie erst wieder, wenn er aktiv ist oder Sie ihn reaktivieren.',
+    'Die Regel ist aus. Kontakte, die wegen der Regel keine Kampagnen mehr bekommen haben, bekommen erst wieder welche, wenn sie aktiv sind oder Sie sie reaktivieren.',
   'inactive.done.lifted': 'Die Kontakte bekommen in wenigen Sekunden wieder Mails.',
   'topics.new': 'Neues Thema',
   'topics.change': 'Thema bearbeiten',
@@ -150,17 +155,20 @@ export const unsubscribed: Translation<typeof english> = {
   'topics.deleted': 'Das Thema wurde gelöscht.',
   'topics.delete.title': 'Thema „{name}“ löschen?',
   'topics.delete.stays':
-    'Es steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und Abmeldungen davon bleiben vermerkt.',
+    'Das Thema steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und Abmeldungen von dem Thema bleiben vermerkt.',
   'topics.delete.people': {
-    one: 'Ein Kontakt hat sich davon abgemeldet.',
-    other: '{count} Kontakte haben sich davon abgemeldet.',
+    one: 'Ein Kontakt hat sich von diesem Thema abgemeldet.',
+    other: '{count} Kontakte haben sich von diesem Thema abgemeldet.',
   },
   'topics.used.title': 'Dieses Thema kann noch nicht gelöscht werden',
   'topics.used.mailings': {
-    one: 'Eine unfertige Kampagne verwendet es.',
-    other: '{count} unfertige Kampagnen verwenden es.',
+    one: 'Eine unfertige Kampagne verwendet dieses Thema.',
+    other: '{count} unfertige Kampagnen verwenden dieses Thema.',
   },
-  'topics.used.automations': { one: 'Eine Automation verwendet es.', other: '{count} Automationen verwenden es.' },
+  'topics.used.automations': {
+    one: 'Eine Automation verwendet dieses Thema.',
+    other: '{count} Automationen verwenden dieses Thema.',
+  },
   'topics.used.cure':
-    'Wählen Sie dort ein anderes Thema, oder löschen Sie sie. Um dieses Thema auf der Seite mit den Einstellungen nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
+    'Wählen Sie für diese Kampagnen und Automationen ein anderes Thema, oder löschen Sie sie. Um dieses Thema auf der Seite mit den Einstellungen nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
 };

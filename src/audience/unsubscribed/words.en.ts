@@ -31,7 +31,7 @@ export const unsubscribed = {
   'unsubscribes.lift.cancel': 'Cancel',
   'unsubscribes.lift.all.title': 'Resubscribe this contact?',
   'unsubscribes.lift.stays.all':
-    'This address is also unsubscribed from all mail. Until you remove it there, it still gets none.',
+    'This address is also unsubscribed from all mail. Until you remove it there, it still gets no mail.',
   'unsubscribes.lift.stays.suppressions':
     'This address is also suppressed. Until you remove it there, it still gets no mail.',
   'unsubscribes.lift.all.means':
@@ -43,7 +43,7 @@ export const unsubscribed = {
   'unsubscribes.lift.all.do': 'Resubscribe',
   'unsubscribes.lift.topic.title': 'Resubscribe this contact to the topic?',
   'unsubscribes.lift.topic.means':
-    'The address can get campaigns of this topic again, and its automations if it has not been in them yet.',
+    'The address can get campaigns of this topic again, and automations of this topic that it has not been in yet.',
   'unsubscribes.lift.topic.not':
     'It stays unsubscribed from other topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
   'unsubscribes.lift.topic.text':
@@ -53,7 +53,7 @@ export const unsubscribed = {
   'unsubscribes.lift.suppressions.means':
     'The next campaign to one of its lists or segments goes to this address again.',
   'unsubscribes.lift.suppressions.not':
-    'It resubscribes nobody, neither to all mail nor to a topic, and sends nothing again that bounced.',
+    'Contacts who unsubscribed from all mail or a topic stay unsubscribed, and e-mails that bounced are not sent again.',
   'unsubscribes.lift.suppressions.text':
     'If mail bounces again, the address is suppressed again, and mail providers may trust your domain less.',
   'unsubscribes.lift.complaint':
@@ -77,7 +77,8 @@ export const unsubscribed = {
     'The address gets campaigns again, and can enter automations it has not been in yet.',
   'unsubscribes.lift.inactive.not':
     'It is not removed from a segment or moved back, and gets nothing that was sent in the meantime.',
-  'unsubscribes.lift.inactive.text': 'For the rule the contact counts as active today, so their months start over.',
+  'unsubscribes.lift.inactive.text':
+    'For the rule the contact counts as active today, so the months without activity start over.',
   'unsubscribes.lift.inactive.do': 'Reactivate',
   'inactive.rule.on': 'The rule is on.',
   'inactive.rule.off': 'The rule is off: nobody counts as inactive.',
@@ -96,8 +97,8 @@ export const unsubscribed = {
   'inactive.rule.about':
     'Contacts who never react hurt your domain’s reputation. The rule runs every day. Opens and clicks by bots do not count.',
   'inactive.stopped': {
-    one: '{count} contact gets no campaigns because of it.',
-    other: '{count} contacts get no campaigns because of it.',
+    one: '{count} contact gets no campaigns because of the rule.',
+    other: '{count} contacts get no campaigns because of the rule.',
   },
   'inactive.months': 'Months without activity',
   'inactive.mails': 'Minimum e-mails received in that time',
@@ -106,17 +107,17 @@ export const unsubscribed = {
   'inactive.do.stop': 'Stop campaigns until they are active again',
   'inactive.do.segment': 'Add to the segment {name}',
   'inactive.do.move': 'Move to the list {name}',
-  'inactive.show': 'Preview whom it finds',
+  'inactive.show': 'Preview whom the rule finds',
   'inactive.switchOn': 'Turn on',
   'inactive.save': 'Save',
   'inactive.switchOff': 'Turn off',
   'inactive.owners': 'Only owners can change the rule.',
-  'inactive.count': { one: 'It finds {count} contact now.', other: 'It finds {count} contacts now.' },
+  'inactive.count': { one: 'The rule finds {count} contact now.', other: 'The rule finds {count} contacts now.' },
   'inactive.soFar': {
-    one: 'It has found {count} contact so far.',
-    other: 'It has found {count} contacts so far.',
+    one: 'The rule has found {count} contact so far.',
+    other: 'The rule has found {count} contacts so far.',
   },
-  'inactive.changed': 'The rule was changed after this preview. Check whom it finds now, then turn it on.',
+  'inactive.changed': 'The rule was changed after this preview. Check whom the rule finds now, then turn it on.',
   'inactive.days': 'History',
   'inactive.days.none': 'Nothing yet.',
   'inactive.day': 'Day (UTC)',
@@ -126,10 +127,11 @@ export const unsubscribed = {
   'inactive.lift.title': 'Reactivate all',
   'inactive.lift.all': { one: 'Reactivate {count} contact', other: 'Reactivate {count} contacts' },
   'inactive.lift.question': 'Reactivate all of them?',
-  'inactive.lift.means': 'For the rule they count as active today, so their months start over.',
+  'inactive.lift.means':
+    'For the rule these contacts count as active today, so the months without activity start over.',
   'inactive.done.on': 'The rule is on and runs for the first time now.',
   'inactive.done.off':
-    'The rule is off. Contacts whose campaigns it stopped get none until they are active again or you reactivate them.',
+    'The rule is off. Contacts who got no more campaigns because of it get none until they are active again or you reactivate them.',
   'inactive.done.lifted': 'The contacts get mail again within seconds.',
   'topics.new': 'New topic',
   'topics.change': 'Edit topic',
@@ -144,14 +146,17 @@ export const unsubscribed = {
   'topics.deleted': 'The topic was deleted.',
   'topics.delete.title': 'Delete the topic “{name}”?',
   'topics.delete.stays':
-    'It can no longer be chosen for e-mails. Links in sent e-mails keep working, and unsubscribes from it stay recorded.',
+    'The topic can no longer be chosen for e-mails. Links in sent e-mails keep working, and unsubscribes from the topic stay recorded.',
   'topics.delete.people': {
-    one: 'One contact has unsubscribed from it.',
-    other: '{count} contacts have unsubscribed from it.',
+    one: 'One contact has unsubscribed from this topic.',
+    other: '{count} contacts have unsubscribed from this topic.',
   },
   'topics.used.title': 'This topic cannot be deleted yet',
-  'topics.used.mailings': { one: 'One unfinished campaign uses it.', other: '{count} unfinished campaigns use it.' },
-  'topics.used.automations': { one: 'One automation uses it.', other: '{count} automations use it.' },
+  'topics.used.mailings': {
+    one: 'One unfinished campaign uses this topic.',
+    other: '{count} unfinished campaigns use this topic.',
+  },
+  'topics.used.automations': { one: 'One automation uses this topic.', other: '{count} automations use this topic.' },
   'topics.used.cure':
-    'Choose another topic there, or delete them. To hide this topic from the preferences page, untick the box above.',
+    'Choose another topic for these campaigns and automations, or delete them. To hide this topic from the preferences page, untick the box above.',
 } as const;

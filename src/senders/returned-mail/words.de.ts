@@ -15,7 +15,7 @@ export const providers: Translation<typeof english> = {
     'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
   'roleMails.none': 'Keine Mail zu lesen.',
   'roleMails.unknown':
-    'Diese Mails ließen sich keiner von Ihren zuordnen, also wurde niemand gesperrt. Die neuesten 200 werden gespeichert.',
+    'Diese Mails ließen sich keiner Ihrer Mails zuordnen, also wurde niemand gesperrt. Die neuesten 200 werden gespeichert.',
   'roleMails.noSubject': '(kein Betreff)',
   'roleMails.from': 'Von {sender},',
   'roleMails.delete': 'Mail löschen',

@@ -5,9 +5,9 @@ import type { brand as english } from './words.en.ts';
 
 export const brand: Translation<typeof english> = {
   'settings.brand': 'Marke',
-  'settings.done.brandSaved': 'Die Marke wurde gespeichert. Neue Bausteine verwenden sie beim Gestalten.',
+  'settings.done.brandSaved': 'Die Marke wurde gespeichert. Neue Bausteine im Designer verwenden sie.',
   'brand.about':
-    'Neue Bausteine verwenden das beim Gestalten, und diese Farben und Schriften stehen zuerst. Vorhandene Mails bleiben, wie sie sind.',
+    'Neue Bausteine im Designer verwenden Ihre Marke, und deren Farben und Schriften stehen zuerst zur Wahl. Vorhandene Mails bleiben, wie sie sind.',
   'brand.logo': 'Logo',
   'brand.logo.none': 'Kein Logo: Der Kopf zeigt den Absendernamen',
   'brand.logo.hint': 'Eines Ihrer Bilder. Am besten doppelt so breit, wie es erscheint; das sind bis zu 180 Pixel.',

@@ -4,7 +4,7 @@ export const brand = {
   'settings.brand': 'Brand',
   'settings.done.brandSaved': 'The brand was saved. New blocks in the designer use it.',
   'brand.about':
-    'New blocks in the designer use this, and its colours and fonts are offered first. Existing e-mails stay as they are.',
+    'New blocks in the designer use your brand, and its colours and fonts are offered first. Existing e-mails stay as they are.',
   'brand.logo': 'Logo',
   'brand.logo.none': 'No logo: the header shows the from name',
   'brand.logo.hint': 'One of your images. Ideally twice as wide as it is shown, which is up to 180 pixels.',

@@ -136,12 +136,12 @@ export const designer: Translation<typeof english> = {
   'designer.part.links': 'Menü',
   'designer.source': 'Code dieses Bausteins',
   'designer.source.use': 'Übernehmen',
-  'designer.show.to': 'Nur Kontakten zeigen, auf die das zutrifft',
+  'designer.show.to': 'Nur Kontakten zeigen, die die Bedingung erfüllen',
   'designer.show.hint':
-    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: alle Kontakte bekommen ihn.',
+    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: alle Kontakte bekommen den Baustein.',
   'designer.name.title': 'Name dieses Bausteins',
   'designer.name.hint':
-    'Kontakte sehen ihn nicht. Wenn Link-Parameter Links benennen (utm_content), bekommen Links des Bausteins diesen Namen.',
+    'Kontakte sehen diesen Namen nicht. Wenn Link-Parameter Links benennen (utm_content), bekommen Links des Bausteins diesen Namen.',
   'designer.picture': 'Bild wählen',
   'designer.picture.none': 'Noch keine Bilder. Fügen Sie eines hinzu.',
   'designer.picture.add': 'Bilder hinzufügen',

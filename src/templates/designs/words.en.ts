@@ -135,10 +135,10 @@ export const designer = {
   'designer.source.use': 'Apply',
   'designer.show.to': 'Show only to contacts who match',
   'designer.show.hint':
-    'A merge tag compared with a value: plan = "pro", city is not blank, age > 17 and country = "Germany". Empty: every contact gets it.',
+    'A merge tag compared with a value: plan = "pro", city is not blank, age > 17 and country = "Germany". Empty: every contact gets the block.',
   'designer.name.title': 'Name of this block',
   'designer.name.hint':
-    'Contacts do not see it. If link parameters name links (utm_content), links of the block get this name.',
+    'Contacts do not see this name. If link parameters name links (utm_content), links of the block get this name.',
   'designer.picture': 'Choose an image',
   'designer.picture.none': 'No images yet. Add one.',
   'designer.picture.add': 'Add images',

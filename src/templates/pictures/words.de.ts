@@ -52,6 +52,6 @@ export const pictures: Translation<typeof english> = {
   'images.delete': 'Bild löschen',
   'images.delete.title': 'Dieses Bild löschen?',
   'images.delete.text':
-    'Seine Adresse funktioniert sofort nicht mehr. Keine Kampagne, keine Automation und keine Vorlage enthält es.',
+    'Die Adresse des Bildes funktioniert sofort nicht mehr. Keine Kampagne, keine Automation und keine Vorlage enthält es.',
   'images.deleted': 'Das Bild wurde gelöscht.',
 };

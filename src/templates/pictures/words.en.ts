@@ -45,6 +45,7 @@ export const pictures = {
   'images.keep.used': 'This image can be deleted once no e-mail and no template contains it.',
   'images.delete': 'Delete image',
   'images.delete.title': 'Delete this image?',
-  'images.delete.text': 'Its address stops working at once. No campaign, no automation and no template contains it.',
+  'images.delete.text':
+    'The address of the image stops working at once. No campaign, no automation and no template contains it.',
   'images.deleted': 'The image was deleted.',
 } as const;

@@ -14,8 +14,8 @@ const ErasedContact = {
   ...Type.Object({
     contact_id: integer(),
     contact_type_id: integer(),
-    email: described(Type.Null(), 'Null, because the person was erased.'),
-    erased: described(Type.Literal(true), 'The person was erased.'),
+    email: described(Type.Null(), 'Null, because the contact was deleted permanently.'),
+    erased: described(Type.Literal(true), 'The contact was deleted permanently.'),
   }),
 };
 /** The data of an event about a contact; ErasedContact if the person was erased before the event was sent. */

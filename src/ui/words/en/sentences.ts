@@ -59,6 +59,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   group_of_live: 'The topic can be changed while the automation is paused.',
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
+  role_too_low: 'Your role does not allow this',
   viewers_change_nothing: 'Your role is read-only',
   payload_too_large: 'The request is too large',
   not_found: 'This does not exist, or was deleted',

@@ -24,7 +24,7 @@ export const editorWords = {
       'padding-bottom': 'Unten',
       'padding-left': 'Links',
       'vertical-align': 'Senkrecht ausrichten',
-      'icon-size': 'Größe der Zeichen',
+      'icon-size': 'Größe der Symbole',
       'font-family': 'Schrift',
       'font-size': 'Größe',
       'font-weight': 'Stärke',
