@@ -19,7 +19,7 @@ export function csvStream(header: readonly string[], pages: Pages): Readable {
   return Readable.from(text(), { objectMode: false, highWaterMark: 1 });
 }
 
-/** The characters because of which a cell is quoted; `|` only because earlier releases quoted it. */
+/** The characters because of which a cell is quoted. `|` is one of them only because earlier releases quoted it. */
 const TO_QUOTE = /[",\r\n|]/;
 
 function lineOf(row: readonly CsvValue[]): string {
@@ -43,12 +43,12 @@ function quoted(cell: string): string {
 
 /**
  * The places where a formula can begin: at the start of the cell, and after a semicolon, tab or line break in it, because in
- * languages with decimal commas a spreadsheet splits a CSV at semicolons: what follows one starts a cell outside our quotes. Quotes in
+ * languages with decimal commas a spreadsheet splits a CSV at semicolons: the text after a semicolon then starts a cell outside our quotes. Quotes in
  * front do not help either, because the spreadsheet removes them. Full-width signs count like the ASCII ones.
  */
 const FORMULA_START =
   /^(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
-/** The same places with an apostrophe in front. */
+/** The same places, each with an apostrophe in front of it. */
 const ESCAPED_FORMULA =
   /^'(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])'(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 /** A quick test before the two patterns above, because most cells have none of these characters. */

@@ -55,7 +55,7 @@ export interface TrackingChoice {
   source: 'api' | 'page' | 'form';
   /** The text that was agreed to or refused. */
   text: string;
-  /** The mailing whose link was used, if one was. */
+  /** The id of the mailing whose link was used; null: none was. */
   mailingId: number | null;
   /** ISO timestamp. */
   now: string;

@@ -14,7 +14,7 @@ export interface ListChange {
   /** Null: the global list. */
   groupId: number | null;
   source: 'api' | 'one-click' | 'page' | 'complaint' | 'provider' | 'form';
-  /** The mailing whose link was used, if one was. */
+  /** The id of the mailing whose link was used; null or absent: none was. */
   mailingId?: number | null;
   /** ISO timestamp. */
   now: string;

@@ -46,7 +46,7 @@ export interface RawItem {
 }
 
 /**
- * Returns the item with these fields; null if it has neither an id nor a link and could not be recognized again. `base` is the feed's URL.
+ * Returns the item with these fields; null if it has neither an id nor a link, by which it would be recognized again. `base` is the feed's URL.
  */
 export function feedItem(raw: RawItem, base: string): ReadFeed['items'][number] | null {
   const id = raw.id?.trim() ?? '';

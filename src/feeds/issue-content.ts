@@ -18,13 +18,13 @@ const PLACEHOLDER =
 /** The sources of a mail. */
 export interface IssueSource {
   feed_title: string;
-  /** The language of the feed; a mail that declares no language gets it. Empty: none. */
+  /** The language of the feed, for a mail whose HTML declares no language; empty: none. */
   language: string;
   subject: string;
   /** The preview text. */
   preheader: string;
   html: string;
-  /** At least one, in the order of the mail. */
+  /** The items in the order of the mail; at least one. */
   items: readonly FeedItem[];
   time_zone: string;
 }

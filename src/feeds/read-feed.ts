@@ -30,7 +30,7 @@ export async function readFeed(text: string, base: string): Promise<ReadFeed | n
   if (raw === null) return null;
   const items = new Map<string, ReadFeed['items'][number]>();
   for (const [at, rawItem] of raw.items.slice(0, MAX_ITEMS).entries()) {
-    // A few texts can be as long as a piece of the document.
+    // Other requests have a turn after every few items, because the texts of a few items can be as long as a piece of the document.
     if (at % 4 === 3) await setImmediate();
     const item = feedItem(rawItem, base);
     if (item !== null && !items.has(item.key)) items.set(item.key, item);

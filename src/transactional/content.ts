@@ -185,7 +185,7 @@ function checkNames(data: Readonly<Record<string, string>>): void {
   if (!names.every((name) => /^\w{1,255}$/.test(name))) throw invalid('data', sentence('data_names'));
 }
 
-/** Throws 422 for placeholders without a value and a default, and for those of campaigns. */
+/** Throws 422 for placeholders with neither a value nor a default, and for placeholders of campaigns. */
 function checkTemplates(templates: readonly Template[], values: Readonly<Record<string, string>>, field: string): void {
   const missing = new Set<string>();
   const foreign = new Set<string>();

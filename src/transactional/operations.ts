@@ -173,7 +173,7 @@ interface ListFilter {
   addressId: number | undefined;
 }
 
-/** Returns the query of a list. Mails to one address are found by an index; mails in one state are searched among all of the account. */
+/** Returns the query of a list. Mails to one address are found by an index; mails in one state are searched among all mails of the account. */
 function listQueryText({ state, addressId }: ListFilter): string {
   const index = addressId === undefined ? 'transactional_mails_user' : 'transactional_mails_address';
   return `SELECT ${COLUMNS} FROM transactional_mails INDEXED BY ${index}

@@ -40,7 +40,7 @@ const MAX_BODY_BYTES = 18 * 1024 * 1024;
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const SendBody = Type.Object({
   sender_id: described(reference(), 'Id of the sender, from the list of senders.'),
-  email: described(email(), 'The one recipient.'),
+  email: described(email(), "The recipient's address."),
   name: Type.Optional(line({ description: "The recipient's name, for the field To and ((full_name))." })),
   subject: line({ description: 'The subject, which may have merge tags.' }),
   preheader: Type.Optional(line({ description: 'The preview text, shown behind the subject in lists of e-mails.' })),

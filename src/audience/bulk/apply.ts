@@ -17,9 +17,10 @@ interface Row {
   email: string;
 }
 
-/** A contact that the action changed. For a move, with its previous contact type. */
+/** A contact that the action changed. */
 interface ChangedContact {
   id: number;
+  /** The id of the contact type before a move; null for other actions. */
   typeBefore: number | null;
 }
 
@@ -93,7 +94,7 @@ export function moveToType(db: Db, accountId: number, ids: readonly number[], to
   moveContacts(db, accountId, moves, now);
 }
 
-/** Moves contacts to other types, unless the type is deleted or has a contact with the same address. Returns the moved ones. */
+/** Moves contacts to other types, unless the type is deleted or has a contact with the same address. Returns the contacts that it moved. */
 function moveContacts(
   db: Db,
   accountId: number,
@@ -120,7 +121,7 @@ function moveContacts(
   return moved.map(({ row }) => ({ id: row.id, typeBefore: row.contact_type_id }));
 }
 
-/** Restores contacts that the job deleted, unless their type is deleted or has a new contact with their address. Returns how many. */
+/** Restores contacts that the job deleted, unless their type is deleted or has a new contact with their address. Returns the number of restored contacts. */
 function restoreContacts(db: Db, job: Job, ids: readonly number[], now: string): number {
   const restored = db.$client
     .prepare<unknown[], Row>(`

@@ -129,7 +129,7 @@ export async function continueJobs(
   clock: Clock,
   onFailure: (id: number, error: unknown) => void,
 ): Promise<boolean> {
-  // Accounts after the last one come first.
+  // The accounts after the last processed one come first.
   const oldest = db.$client.prepare<[number], Job>(`
     SELECT * FROM contact_jobs WHERE state IN ('selecting', 'running', 'undoing') ORDER BY user_id < ?, user_id, id LIMIT 1`);
   const account = oldest.get(lastAccount + 1)?.user_id;

@@ -148,9 +148,9 @@ export const readAction = operation({
 });
 
 export const confirmAction = operation({
-  name: 'Confirm an action on many contacts that needs it (addition)',
+  name: 'Confirm an action on many contacts (addition)',
   description:
-    'Possible when the state of the action is ready and the number of contacts is known. An action that nobody confirms within an hour is cancelled.',
+    'An action can be confirmed when its state is `ready`, because the number of its contacts is known then. An action that nobody confirms within an hour is cancelled.',
   role: 'editor',
   input: ById,
   run({ db, accountId, wake }, { id }) {

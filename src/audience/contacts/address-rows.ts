@@ -14,7 +14,7 @@ import { messages } from '../../errors/field-errors.ts';
 import { type Address, addressesIn, parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
-/** SQL condition for rows of erased addresses: a range of the unique index, because `;` is the character after `:`. */
+/** SQL condition for rows of erased addresses. It is a range of the unique index: `;` is the character after `:`. */
 const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
 /** The named value with the key of the hashes. */
 const KEY_NAME = 'erasure_key';
@@ -119,7 +119,7 @@ export function isErasedRow(client: Database, addressId: number): boolean {
   return client.prepare(`SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }
 
-/** Returns the rows of the erased ones of these normalized addresses. Costs nothing if no address was ever erased. */
+/** Returns the rows of the erased ones of these normalized addresses. The function costs nothing if no address was ever erased. */
 function erasedRows(
   client: Database,
   accountId: number,

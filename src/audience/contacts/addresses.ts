@@ -82,8 +82,8 @@ export function addressesIn(text: string): string[] {
 }
 
 /** Replaces every spelling of a normalized address in a text. */
-export function replaceAddress(text: string, normalized: string, by: string): string {
-  const replace = (spelling: string) => (parseAddress(spelling)?.normalized === normalized ? by : spelling);
+export function replaceAddress(text: string, normalized: string, replacement: string): string {
+  const replace = (spelling: string) => (parseAddress(spelling)?.normalized === normalized ? replacement : spelling);
   return text.replace(IN_TEXT, replace).replace(BEHIND_MARKS, replace);
 }
 
@@ -94,7 +94,7 @@ export function asciiDomain(domain: string): string | null {
 
 /**
  * Parses a comma-separated text into addresses without repeats, in the order of their first occurrence. If any is invalid,
- * returns the invalid ones as written instead. White space around an address and empty parts (a trailing comma) are ignored; a
+ * returns only the invalid ones, as they were written. White space around an address and empty parts (a trailing comma) are ignored; a
  * text without any address returns an empty `bad`. A text with more than `most` addresses returns `tooMany`. Other requests are
  * answered after every few hundred addresses, because ten thousand take up to 40 ms.
  */

@@ -2,7 +2,7 @@
 
 /** The properties of a field that every contact has. */
 interface ReservedField {
-  /** The description in the API reference, for a field of which there is more to say than that it is text as it was given. */
+  /** The description in the API reference, if there is more to say than “The text as it was given.” */
   description?: string;
   /** Other names for the column of a file, in English and German. Case, spaces and signs are ignored in comparisons. */
   headings: readonly string[];

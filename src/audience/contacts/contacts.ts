@@ -27,7 +27,7 @@ export interface ContactInput extends Partial<Record<LineName, string>> {
   contact_type_id: number;
   email: string;
   alt_email?: string;
-  /** Null: unknown. */
+  /** The id of the country; null: unknown. */
   country?: number | null;
   custom_field?: Record<string, string>;
 }

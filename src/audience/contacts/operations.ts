@@ -45,7 +45,7 @@ import { MAX_CONTACTS, OUTCOMES, type Outcome, upsertAll } from './upsert.ts';
 
 /** Returns the description of a field that is one line of text. */
 const described = (name: LineName) => ({
-  description: reservedField(name)?.description ?? 'As text, as it was given.',
+  description: reservedField(name)?.description ?? 'The text as it was given.',
 });
 
 const { language: Language, ...ContractFields } = byField(
@@ -106,7 +106,7 @@ const ById = { contact_id: identifier('The contact.') };
  * its time.
  */
 const MAX_UNMEASURED_FIELDS = 20;
-/** The size in bytes that a custom field counts as in a page, because making its JSON takes as long as copying this number of bytes. */
+/** The number of bytes that a custom field adds to the size of a page, because making its JSON takes as long as copying these bytes. */
 const FIELD_COST_BYTES = 300;
 /** The maximum number of cached statements for reading contacts. */
 const MAX_READERS = 100;
@@ -226,7 +226,7 @@ const { email: ADDRESS, country: _, ...OTHER_FIELDS } = NewContact.properties;
 export const upsertContacts = operation({
   name: 'Add contacts, or change those with the same address in the list (addition)',
   description:
-    'Either the fields of one contact, or in JSON `contacts`, a list of up to 1 000 such objects. Fields that are absent keep their value, empty ones clear it. Each contact has its own outcome: one with an error changes nothing, and the others are written. Contacts who unsubscribed or are suppressed stay so. The request can be repeated.',
+    'The request has either the fields of one contact or, in JSON, `contacts`: a list of up to 1 000 objects with these fields. Fields that are absent keep their value, empty ones clear it. Each contact has its own outcome: one with an error changes nothing, and the others are written. Contacts who unsubscribed or are suppressed stay so. The request can be repeated.',
   role: 'editor',
   input: Type.Object({
     ...OTHER_FIELDS,
@@ -236,7 +236,7 @@ export const upsertContacts = operation({
     ),
     only_empty: Type.Optional(
       flag(
-        '1: fields that have a value already keep it. For values that nobody has checked, such as those of a checkout.',
+        '1: fields that have a value already keep it. This is for values that nobody has checked, such as those of a checkout.',
       ),
     ),
     contacts: Type.Optional(
@@ -245,7 +245,7 @@ export const upsertContacts = operation({
         minItems: 1,
         maxItems: MAX_CONTACTS,
         items: { description: 'An object with the fields of a contact.' },
-        description: `At most ${MAX_CONTACTS} contacts, with the fields of one.`,
+        description: `At most ${MAX_CONTACTS} contacts, each with the fields of one contact.`,
       }),
     ),
   }),
@@ -253,7 +253,7 @@ export const upsertContacts = operation({
     created: integer({ description: 'The number of contacts added.' }),
     updated: integer({ description: 'The number of contacts changed.' }),
     failed: integer({ description: 'The number of contacts with an error.' }),
-    contacts: Type.Array(Upserted, { description: 'In the order of the request.' }),
+    contacts: Type.Array(Upserted, { description: 'The contacts in the order of the request.' }),
   }),
   check({ db, accountId }, input, errors) {
     const { contact_type_id: list } = input;
@@ -360,6 +360,7 @@ const readers = new WeakMap<Db, Map<string, Reader>>();
 function contactReader(db: Db, fields: readonly CustomField[]): Reader {
   const known = readers.get(db) ?? new Map<string, Reader>();
   readers.set(db, known);
+  // The statement for many fields serves any account: it reads the fields from the database.
   const isAny = fields.length > MAX_UNMEASURED_FIELDS;
   const key = isAny ? 'any' : fields.map((field) => `${field.id} ${field.field_name}`).join('\n');
   const reader = known.get(key) ?? prepareReader(db, isAny ? storedFieldRecord() : customFieldRecord(fields));

@@ -43,7 +43,7 @@ export interface Outcome {
 
 /**
  * Adds contacts to a list, or changes those whose address the list has already. Checks the contacts of a request, which
- * may have any shape. A contact with an error is not written, and the others are. Other requests are answered between
+ * may have any shape. A contact with an error is not written; the others are. Other requests are answered between
  * the transactions.
  * @param now ISO timestamp.
  * @param onlyEmpty True if fields that have a value keep it.

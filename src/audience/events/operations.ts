@@ -38,7 +38,7 @@ const EVENT = {
 export const reportEvents = operation({
   name: 'Record events of contacts, one or up to 1 000 (addition)',
   description:
-    'Either the fields of one event, or in JSON `events`, a list of such objects. All of them are recorded, or none if one has an error. With `contact_type_id`, contacts with an unknown address are added to that list. The indices of events whose contact stays unknown are in `unknown`. A single event with an unknown `contact_id` is refused.',
+    'The request has either the fields of one event or, in JSON, `events`: a list of objects with these fields. All of them are recorded, or none if one has an error. With `contact_type_id`, contacts with an unknown address are added to that list. The indices of events whose contact stays unknown are in `unknown`. A single event with an unknown `contact_id` is refused.',
   role: 'editor',
   input: Type.Object({
     ...EVENT,

@@ -32,7 +32,7 @@ const LIVE = `
   SELECT id, automation_for, automation_for_table, trigger_event, trigger_filter FROM automations INDEXED BY automations_user
   WHERE user_id = ? AND trigger_kind = 'event' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
 
-/** SQL: true if no earlier run keeps the contact of event `v` from entering. It only keeps the recorded entries few. */
+/** SQL: true if no earlier run keeps the contact of event `v` from entering. Enrolment checks this again; here it only saves records. */
 const MAY_ENTER = `NOT EXISTS (SELECT 1 FROM automations au CROSS JOIN enrolments n ON n.automation_id = au.id AND n.address_id = v.address_id
   WHERE au.id = @automation AND ${barsEntry('v.event_key')})`;
 

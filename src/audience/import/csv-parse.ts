@@ -9,8 +9,9 @@ import { unescapeFormula } from '../csv-write.ts';
 
 /** The maximum number of columns of a file. */
 export const MAX_COLUMNS = 1_000;
-/** The maximum lengths of a cell and of a row, in UTF-16 code units. */
+/** The maximum length of a cell, in UTF-16 code units. */
 export const MAX_CELL = 65_535;
+/** The maximum length of all cells of a row together, in UTF-16 code units. */
 export const MAX_ROW = 1_000_000;
 
 export interface CsvBatch {

@@ -9,7 +9,7 @@ export interface ImportOptions {
   existing: 'update' | 'keep';
   /** Whether an empty cell clears the value of an existing contact. */
   emptyCells: 'clear' | 'keep';
-  /** The segment that all contacts of the file are added to by hand; null: none. */
+  /** The id of the segment to which all contacts of the file are added by hand; null: none. */
   segmentId: number | null;
   /** True if contacts that join the target of a live automation through the import enter that automation. */
   startsAutomations: boolean;

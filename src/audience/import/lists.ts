@@ -34,7 +34,7 @@ export function addToLists(db: Db, job: ImportJob, chunk: Chunk, recorder: UndoR
   if (segmentId !== null) addToSegment(db, job, segmentId, chunk, recorder, now);
 }
 
-/** A temporary table whose rows have a normalized address, and the e-mail as given, null if they are equal. */
+/** A temporary table whose rows have a normalized address, and the address as given, which is null if both are equal. */
 type StagedTable = 'sorted' | 'leavers';
 
 const peopleIn = (table: StagedTable) =>
@@ -106,14 +106,15 @@ function lastId(db: Db, table: 'segment_recipients' | 'unsubscribers'): number {
 interface List {
   kind: LeavingKind;
   name: string;
-  /** The range of rowids in temp.leavers. */
+  /** The rowid of the first leaver in temp.leavers. */
   first: number;
+  /** The rowid of the last leaver. */
   last: number;
 }
 
 /**
- * Stages the leavers of a migration in the table temp.leavers, ordered by list and address. Returns their number by list; empty
- * without a migration. Skips erased addresses, because nothing about them may be stored again.
+ * Stages the leavers of a migration in the table temp.leavers, ordered by list and address. Returns their number in each
+ * list, and no list without a migration. Skips erased addresses, because nothing about them may be stored again.
  */
 export async function stageLeavers(db: Db, job: ImportJob): Promise<LeavingCount[]> {
   const { accountId, migration } = job;

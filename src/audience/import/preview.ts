@@ -77,8 +77,9 @@ export interface ImportPreview {
 const SAMPLE_ROWS = 20;
 /** The number of contacts of each kind that are kept for the preview. */
 export const MAX_PREVIEWED = 100;
-/** The number of changes of one contact, and of characters of a value, that are kept for the preview. */
+/** The number of changes of one contact that are kept for the preview. */
 const MAX_CHANGES = 20;
+/** The number of characters of a value that are kept for the preview. */
 const MAX_CHARACTERS = 200;
 /** The number of rows that are compared before the thread does other work. */
 const CHUNK = 1000;
@@ -131,9 +132,9 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
 /** A domain of addresses that looks misspelt. */
 interface MisspeltDomain {
   domain: string;
-  /** The domain that it seems to be meant for. */
+  /** The domain that was probably meant. */
   meant: string;
-  /** How many rows have it. */
+  /** The number of rows with this domain. */
   rows: number;
   is_corrected: 0 | 1;
 }

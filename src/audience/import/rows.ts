@@ -70,7 +70,7 @@ const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 const MAX_NAMED_ZONES = 3;
 
 /**
- * Returns the form in which a value appears in the notes of an import: at maxRows 100 characters on one line. The notes are
+ * Returns the form in which a value appears in the notes of an import: at most 100 characters on one line. The notes are
  * kept, so a value with an address, which may belong to a person erased later, is shown as an ellipsis.
  */
 export function notedValue(value: string): string {
@@ -201,7 +201,7 @@ export class RowReader {
     return parseAddress(address.address.slice(0, address.address.lastIndexOf('@') + 1) + meant);
   }
 
-  /** Returns the result of `meantDomain`, cached for maxRows domains of a file. */
+  /** Returns the result of `meantDomain`, cached for most domains of a file. */
   #meantDomain(domain: string): string | null {
     const known = this.#meant.get(domain);
     if (known !== undefined) return known;

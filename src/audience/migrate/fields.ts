@@ -121,7 +121,8 @@ function typeOf({ isNumber, isMoment, isMonthDay }: ColumnFacts): FieldType {
 }
 
 /**
- * Returns the name, or the name with a number if it is reserved, used by another column, or that of a field that these values do not fit.
+ * Returns the name. Adds a number to it if the name is reserved, if another column uses it, or if the field of this name does not fit the
+ * values.
  */
 function freeName(
   name: string,

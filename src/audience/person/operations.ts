@@ -40,7 +40,7 @@ const Moment = Type.Object({
     Type.String(),
     'The contact type, file, segment, automation, unsubscribe group (null: all mail) or campaign that the moment is about.',
   ),
-  from_name: nullable(Type.String(), 'Of a move: the contact type before; null if it was removed.'),
+  from_name: nullable(Type.String(), 'Of a move: the contact type before it; null if that type was removed.'),
   utr: nullable(Type.String()),
   automation_utr: nullable(Type.String(), 'The automation that the e-mail belongs to; null where it was deleted.'),
   subject: nullable(Type.String()),
@@ -108,10 +108,12 @@ export type Person = Static<typeof Person>;
 
 const Engagement = Type.Object(
   {
-    delivered: integer({ description: 'How many e-mails were delivered.' }),
-    measured: integer({ description: 'How many of them were measured, so that opens and clicks are known.' }),
-    opened: integer({ description: 'How many the person opened.' }),
-    clicked: integer({ description: 'In how many the person clicked.' }),
+    delivered: integer({ description: 'The number of delivered e-mails.' }),
+    measured: integer({
+      description: 'The number of delivered e-mails that were measured, so that opens and clicks are known.',
+    }),
+    opened: integer({ description: 'The number of e-mails that the person opened.' }),
+    clicked: integer({ description: 'The number of e-mails in which the person clicked.' }),
     last_active_at: nullable(
       isoTimestampSchema(),
       'When the person last opened or clicked, UTC; null if that is not known.',

@@ -45,7 +45,7 @@ export const MOMENTS = [
   'active_again',
 ] as const;
 
-/** The text that a contact agreed to, as it was shown, and for a form when and from where. */
+/** The text that a contact agreed to, as it was shown. For a form, also when and from which networks it was sent and confirmed. */
 type Consent = Record<'consent_text' | 'asked_at' | 'asked_from' | 'confirmed_from', string | null>;
 
 /** A moment as a query returns it, with its reason in the stored form. Absent columns are null. */
@@ -214,7 +214,7 @@ function parsePlace(key: string): Place {
   return { at: Date.parse(time) || 0, source: rest.slice(0, 1), id: Number(rest.slice(1)) || 0 };
 }
 
-/** Returns the reason of a row; for a consent, the text with the time and the IP addresses of the request and the confirmation. */
+/** Returns the reason of a row; for a consent, the text with the time of the request, and the networks of the request and the confirmation. */
 function reasonOf({
   reason = null,
   consent_text: text = null,
@@ -366,7 +366,7 @@ function* mailedSlices(
         return { source: MAIL, id, at: updated_at > 0 ? updated_at : (created.get(mailing_id) ?? 0) };
       })
       .filter(({ id, at }) => isBefore(typeof at === 'number' ? at : Date.parse(at), id, mailsBefore));
-    for (const group of groups(rows))
+    for (const group of groupsOf(rows))
       yield events.all({ ...eventsBefore, deliveries: JSON.stringify(group.map(({ id }) => id)) });
     if (some.length < MAILINGS_AT_ONCE) return;
     last = some.at(-1)?.id ?? 0;
@@ -400,7 +400,7 @@ function isBefore(at: number, id: number, before: { at: number; id: number }): b
 }
 
 /** Groups deliveries so that each group has about the same number of events. */
-function* groups(deliveries: readonly Delivery[]): Generator<Delivery[]> {
+function* groupsOf(deliveries: readonly Delivery[]): Generator<Delivery[]> {
   let group: Delivery[] = [];
   let size = 0;
   for (const delivery of deliveries) {

@@ -136,7 +136,7 @@ function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: 
   return null;
 }
 
-/** The number of candidates of the first step, of which each check is cheap in most cases. */
+/** The number of candidates of the first step, unless each check may be expensive. */
 const FIRST_CANDIDATES = 200;
 const MIN_CANDIDATES = 5;
 const MAX_CANDIDATES = 2000;

@@ -18,7 +18,7 @@ import { type ActiveContacts, eventsAtOnce, type ReadEvents, SegmentUpdate } fro
 /** How long one call of `followActivity` works. */
 const BACKGROUND_MS = 50;
 /**
- * With more new events than this, a send to a segment waits until they are read. Fewer come in during a step of the background thread.
+ * With more new events than this, a send to a segment waits until they are read. Fewer events come in during a step of the background thread.
  */
 const MANY_EVENTS = 1000;
 /** The named value with the id of the last open or click that was read. */

@@ -76,8 +76,8 @@ function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Require
 const TIMES = "'date', 'hour', 'weekday'";
 
 /**
- * Has the background look again, in pages, at contacts who wait for a date, an hour or a weekday, or who enter an automation by a date,
- * because the time zones or dates of many may have changed. `account` null: of all accounts.
+ * Makes the background thread look again, in pages, at contacts who wait for a date, an hour or a weekday, or who enter an automation by a
+ * date, because the time zones or dates of many may have changed. If `account` is null, at those of all accounts.
  */
 export function lookAtTimesAgain(client: Database, account: number | null): void {
   client

@@ -58,7 +58,11 @@ const ruleProperties = {
     }),
   ),
   query_type: Type.Optional(
-    Type.Unsafe<'and' | 'or' | ''>({ type: 'string', enum: ['and', 'or', ''], description: 'Empty: and.' }),
+    Type.Unsafe<'and' | 'or' | ''>({
+      type: 'string',
+      enum: ['and', 'or', ''],
+      description: 'How the rules are joined; empty: and.',
+    }),
   ),
 };
 
@@ -76,7 +80,9 @@ const Segment = Type.Object({
   ...softStamps,
   segment_emails_count: integer({ description: 'The number of recipients of the segment.' }),
 });
-const Problem = nullable(said('Why the rules are not applied: one needs a deleted field; null if they are applied.'));
+const Problem = nullable(
+  said('Why the rules are not applied, because one of them needs a deleted field; null if they are applied.'),
+);
 const segmentProperties = { segment_name: line(), ...ruleProperties };
 const ById = { segment_id: identifier('The segment.') };
 
@@ -174,7 +180,7 @@ export const deleteSegment = operation({
 export const undeleteSegment = operation({
   name: 'Undo the deletion of a segment (addition)',
   description:
-    'The segment gets back its rules and the contacts that were added or removed by hand. Possible until `sendlark purge` removes the segment. Single sends and automations that the deletion stopped stay stopped.',
+    'The segment gets back its rules and the contacts that were added or removed by hand. This is possible until `sendlark purge` removes the segment. Single sends and automations that the deletion stopped stay stopped.',
   role: 'editor',
   input: Type.Object(ById),
   async run({ db, clock, accountId, wake }, { segment_id }) {

@@ -39,7 +39,7 @@ const RESERVED_VALUES: Readonly<Record<string, string>> = {
   ...ACTIVITY_VALUES,
 };
 
-/** The operators that negate another operator, which is the value. */
+/** The operators that negate another operator, each with the operator that it negates. */
 const NEGATED: Readonly<Record<string, string>> = {
   'is not': 'is',
   'does not contain': 'contains',

@@ -10,7 +10,7 @@ import { reservedField } from '../contacts/contact-fields.ts';
 import { EVENT_FIELD, eventOfField, parseFilter } from '../events/names.ts';
 import { type CustomField, FIELD_TYPES, type FieldType, isValidValue } from '../fields/custom-fields.ts';
 
-/** The maximum number of rules of a segment. All of them are conditions of one statement, and SQLite limits how deep conditions nest. */
+/** The maximum number of rules of a segment. All its rules are conditions of one statement, and SQLite limits how deep conditions nest. */
 export const MAX_RULES = 100;
 
 /** The operators of contact fields by type, each with its number of operands. */

@@ -77,7 +77,7 @@ export async function createSegment(db: Db, clock: Clock, accountId: number, inp
   return id;
 }
 
-/** Creates a segment and marks it to be recomputed. Returns its id. Throws 409 if the account may not have another one. */
+/** Creates a segment and marks it to be recomputed. Returns its id. Throws 409 if the account may not have another segment. */
 export function insertSegment(db: Db, clock: Clock, accountId: number, input: SegmentInput): number {
   const now = isoTimestamp(clock.now());
   const columns = segmentColumns(db, clock, accountId, input);
@@ -114,7 +114,8 @@ export async function updateSegment(
 
 /**
  * Brings a deleted segment back and recomputes its members, who enter no automations by this; the background thread finishes a large one.
- * Throws 404 if the account has no such segment, it is not deleted, or its list is, and 409 if the account may not have another one.
+ * Throws 404 if the account has no such segment, if it is not deleted or if its contact type is, and 409 if the account may not have
+ * another segment.
  */
 export async function restoreSegment(db: Db, clock: Clock, accountId: number, id: number): Promise<void> {
   const isDeleted = and(eq(segments.id, id), eq(segments.user_id, accountId), isNotNull(segments.deleted_at));

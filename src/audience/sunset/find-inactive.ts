@@ -14,8 +14,8 @@ import type { SunsetRule } from './rule.ts';
 const BY_PERSON = "('one-click', 'page', 'provider', 'form')";
 
 /**
- * SQL: true if the action of the rule would change something for the address of `c`: it has a contact that is not in the
- * segment and was not removed from it by hand, or it has no contact of the contact type.
+ * SQL: true if the action of the rule would change something for the address of `c`: the address has a contact that is not in
+ * the segment and was not removed from it by hand, or has no contact of the contact type.
  */
 const ACTION_APPLIES = `CASE @action
     WHEN 'segment' THEN EXISTS (SELECT 1 FROM contacts o
@@ -125,8 +125,8 @@ function typeOfSegment(client: Database, segment: number | null): number | null 
 }
 
 /**
- * Returns the mailings that may have sent mails since then and that at least one person opened or clicked in, newest
- * first. If nobody did, opens and clicks were not recorded or no mail arrived, so the mailing does not show that a
+ * Returns the mailings that may have sent mails since this time and in which at least one person opened or clicked, newest
+ * first. If nobody opened or clicked, opens and clicks were not recorded or no mail arrived, so the mailing does not show that a
  * contact is inactive.
  */
 function measuredMailings(client: Database, account: number, since: string): number[] {

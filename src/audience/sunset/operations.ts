@@ -166,7 +166,7 @@ export const previewSunset = operation({
 });
 
 export const listInactive = listOperation({
-  name: 'List whom the rule about inactive contacts was applied to and who did not act since (addition)',
+  name: 'List the contacts to whom the rule about inactive contacts was applied and who have not acted since (addition)',
   role: 'viewer',
   input: addressListQuery,
   as: 'people',

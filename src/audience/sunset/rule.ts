@@ -56,7 +56,7 @@ export function hasTarget(
 
 /**
  * Returns the cutoff in epoch milliseconds: a contact whose last activity is before it is inactive. It is the start of the day,
- * in UTC, that is `months` months before `now`. If that month is too short, it is the last day of the month.
+ * in UTC, that is `months` months before `now`. If that month is too short, the day is the last of the month.
  */
 export function cutoffOf(now: Date, months: number): number {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));

@@ -36,14 +36,14 @@ const MAX_TEXT = 5000;
 const mode = () => ({
   ...choice(...TRACKING_MODES),
   description:
-    'What is recorded. off: nothing; totals: the number of opens and clicks; person: opens and clicks of each contact; consent: those of contacts who allowed it.',
+    'What is recorded. off: nothing; totals: the number of opens and clicks; person: opens and clicks of each contact; consent: opens and clicks of each contact who allowed it.',
 });
 
 const CHOICES = Object.keys(TRACKING_CHOICE) as (keyof typeof TRACKING_CHOICE)[];
 
 const PersonChoice = Type.Object(
   {
-    choice: { ...choice(...CHOICES), description: 'The choice; none: not made yet.' },
+    choice: { ...choice(...CHOICES), description: 'The choice; none: the person has not chosen yet.' },
     is_measured: zeroOrOne('1: the opens and clicks of the person are recorded now.'),
     consent_text: nullable(said(), 'The text that the person agreed to or refused.'),
     source: nullable(choice('api', 'page', 'form', 'import'), 'How the person chose.'),

@@ -24,13 +24,13 @@ const Group = Type.Object({
 });
 const ListedGroup = Type.Object({
   ...Group.properties,
-  unsubscribe_clients_count: integer({ description: 'Number of addresses unsubscribed from the group.' }),
+  unsubscribe_clients_count: integer({ description: 'The number of addresses unsubscribed from the group.' }),
 });
 /** The fields of a group that its owner enters. */
 const groupProperties = {
   group_name: line(),
   description: text(),
-  is_display: flag('1: shown on the preference page.'),
+  is_display: flag('1: the group is shown on the preference page.'),
 };
 const ById = { id: identifier('The unsubscribe group.') };
 /** The records that prevent deleting a group. */

@@ -36,10 +36,10 @@ const Campaigns = {
       'The number of automations that name the record in their trigger, a step, their goal or their exit rule. They go on without it.',
   }),
   mentioned_in: Type.Array(Type.Object({ utr: Type.String(), automation_name: Type.String() }), {
-    description: `These automations, newest first, at most ${MAX_NAMED}; none for a key pair that may not read automations.`,
+    description: `The automations that \`mentions\` counts, newest first, at most ${MAX_NAMED}; none for a key pair that may not read automations.`,
   }),
 };
-const people = integer({ description: 'The number of contacts in the record.' });
+const people = integer({ description: 'The number of contacts in the segment or contact type.' });
 const needing = integer({ description: 'The number of segments that need the record.' });
 const SegmentUses = Type.Object({ people, ...Campaigns });
 const ContactTypeUses = Type.Object({ people, segments: needing, ...Campaigns });

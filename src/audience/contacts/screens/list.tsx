@@ -114,7 +114,7 @@ function withKnownFields(filter: PeopleFilter, known: Choices['fields']): People
   return { ...filter, fields: filter.fields.filter((name) => known.some(({ field_name }) => field_name === name)) };
 }
 
-/** Finds contacts. A filter that is refused, such as a word in place of a number, finds none. */
+/** Finds contacts. A filter that is refused, such as a word in place of a number, finds no contacts. */
 export async function findPeople(
   request: FastifyRequest,
   { chosen, view, fields }: PeopleFilter,

@@ -103,7 +103,7 @@ const Migration = Type.Object({
     description: 'Lists and tags that become segments, unless the contact type has one of that name.',
   }),
   templates: Type.Array(Type.String(), {
-    description: 'Templates that are added, unless the account has them.',
+    description: 'Templates that are added, unless the account has them already.',
   }),
   left_out_columns: Type.Array(Type.String(), { description: 'Columns that are not taken over.' }),
   left_out_files: Type.Array(Type.String(), { description: 'Files of the archive that are not taken over.' }),
@@ -161,7 +161,7 @@ const Preview = Type.Object({
   rows: integer(),
   failed: integer(),
   repeated: integer({
-    description: 'Number of rows whose address a later row has too; only the later row is imported.',
+    description: 'The number of rows whose address a later row has too; only the later row is imported.',
   }),
   counts: Type.Object(
     {

@@ -118,7 +118,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     );
   });
 
-  // The columns are those of the preview and the options those of its page, so that the import does what the preview shows.
+  // The columns are those of the preview, and the options those that its page shows, so that the import does what the preview shows.
   for (const [step, operation] of Object.entries({ preview: startPreview, start: startImport }))
     app.post<WithId>(`/contacts/import/:id/${step}`, async (request, reply) => {
       const upload_id = request.params.id;

@@ -121,7 +121,7 @@ function Edit({
   return (
     <Island name="rules">
       <form method="post" action={id === undefined ? '/contacts/segments/new' : `/contacts/segments/${id}/edit`}>
-        {/* For the Enter key in a field, because browsers use the first button of a form. */}
+        {/* The Enter key in a field presses this button, because browsers use the first button of a form. */}
         <button type="submit" name="do" value="save" hidden>
           {language.say('segments.save')}
         </button>

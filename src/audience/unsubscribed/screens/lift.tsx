@@ -71,7 +71,7 @@ async function show(
   return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);
 }
 
-/** `stays`: the other lists on which the address remains, because of which it gets no mail. */
+/** `stays`: the other lists on which the address remains, so that it still gets no mail. */
 function Confirmation({
   name,
   email,
