@@ -102,12 +102,12 @@ function moveContacts(
   now: string,
 ): ChangedContact[] {
   const json = JSON.stringify(moves.map(({ row, to }) => ({ id: row.id, to })));
-  const done = db.all<{ id: number }>(sql`
+  const changedRows = db.all<{ id: number }>(sql`
     UPDATE OR IGNORE contacts SET contact_type_id = m.value ->> 'to', updated_at = ${now} FROM json_each(${json}) m
     WHERE contacts.id = m.value ->> 'id' AND contact_type_id <> m.value ->> 'to'
       AND EXISTS (SELECT 1 FROM contact_types t WHERE t.id = m.value ->> 'to' AND t.user_id = ${accountId} AND t.deleted_at IS NULL)
     RETURNING contacts.id`);
-  const ids = new Set(done.map(({ id }) => id));
+  const ids = new Set(changedRows.map(({ id }) => id));
   const moved = moves.filter(({ row }) => ids.has(row.id));
   recordMoves(
     db,

@@ -95,10 +95,10 @@ export function asciiDomain(domain: string): string | null {
 /**
  * Parses a comma-separated text into addresses without repeats, in the order of their first occurrence. If any is invalid,
  * returns only the invalid ones, as they were written. White space around an address and empty parts (a trailing comma) are ignored; a
- * text without any address returns an empty `bad`. A text with more than `most` addresses returns `tooMany`. Other requests are
+ * text without any address returns an empty `bad`. A text with more than `maxAddresses` addresses returns `tooMany`. Other requests are
  * answered after every few hundred addresses, because ten thousand take up to 40 ms.
  */
-export async function parseAddressList(text: string, most: number): Promise<AddressList> {
+export async function parseAddressList(text: string, maxAddresses: number): Promise<AddressList> {
   const addresses = new Map<string, Address>();
   const bad: string[] = [];
   let count = 0;
@@ -108,7 +108,7 @@ export async function parseAddressList(text: string, most: number): Promise<Addr
     if (++parts % PARTS_AT_ONCE === 0) await setImmediate();
     const part = text.slice(from, end).trim();
     if (part === '') continue;
-    if (++count > most) return { bad: [], tooMany: true };
+    if (++count > maxAddresses) return { bad: [], tooMany: true };
     const address = parseAddress(part);
     if (address === null) bad.push(part);
     else if (!addresses.has(address.normalized)) addresses.set(address.normalized, address);

@@ -45,29 +45,30 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
 interface Head {
   text: string;
   /** True if `text` is the whole file. */
-  whole: boolean;
+  isWhole: boolean;
 }
 
 async function readHead(pieces: AsyncIterable<string>): Promise<Head> {
   let text = '';
   for await (const piece of pieces) {
     text += piece;
-    if (text.length > HEAD_CHARACTERS) return { text: text.slice(0, HEAD_CHARACTERS), whole: false };
+    if (text.length > HEAD_CHARACTERS) return { text: text.slice(0, HEAD_CHARACTERS), isWhole: false };
   }
-  return { text, whole: true };
+  return { text, isWhole: true };
 }
 
-/** The delimiter, and the index of the header row: 0, or 1 when the first line is `sep=`. */
+/** How to read the rows of a file. */
 interface Shape {
   delimiter: string;
+  /** The index of the header row: 0, or 1 if the first line is `sep=`. */
   headerRow: number;
 }
 
 /** Returns the delimiter that a first line such as `sep=;` names, which spreadsheets write and read; null if there is no such line. */
 function namedDelimiter(head: string): string | null {
-  const line = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
-  if (line === undefined) return null;
-  if (/^[^"\w]$/.test(line)) return line;
+  const delimiter = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
+  if (delimiter === undefined) return null;
+  if (/^[^"\w]$/.test(delimiter)) return delimiter;
   throw new CsvError(1, 'The line sep= must name one character that is not a letter, digit or quote.');
 }
 
@@ -93,7 +94,7 @@ function detectDelimiter(head: string): string {
 function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   const parser = new CsvParser(delimiter);
   const batches = [parser.push(head.text)];
-  if (head.whole) batches.push(parser.end());
+  if (head.isWhole) batches.push(parser.end());
   const header = batches.flatMap((batch) => batch.rows)[headerRow];
   const line = batches.flatMap((batch) => batch.lines)[headerRow] ?? Number.POSITIVE_INFINITY;
   const [malformed] = batches.flatMap((batch) => batch.malformed);
@@ -103,7 +104,7 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   if (header !== undefined) return header;
   throw new CsvError(
     null,
-    head.whole ? sentence('file_empty') : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
+    head.isWhole ? sentence('file_empty') : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
   );
 }
 

@@ -41,8 +41,8 @@ export interface ImportJob {
 
 /** Receives the progress of an import: first the bytes that are read and checked, then the contacts that are written. */
 export interface ImportProgress {
-  read(bytes: number, whole: number): void;
-  wrote(people: number, whole: number): void;
+  read(bytes: number, total: number): void;
+  wrote(people: number, total: number): void;
 }
 
 /** Returns a progress that writes into shared memory: bytes read, bytes in all, contacts written, contacts in all. */

@@ -62,8 +62,11 @@ export async function importContacts(
     const staged = await stage(db, job, shownProgress);
     const leaving = await stageLeavers(db, job);
     staged.notes.push(...leavingNotes(leaving));
-    const { columns, hasTracking, erased, rows, failed, notes, errors } = staged;
-    Object.assign(report, { rows, failed, notes, errors });
+    const { columns, hasTracking, erased } = staged;
+    report.rows = staged.rows;
+    report.failed = staged.failed;
+    report.notes = staged.notes;
+    report.errors = staged.errors;
     const hasPeople = report.rows > report.failed;
     if (!hasPeople && leaving.length === 0) return report;
     const now = isoTimestamp(clock.now());
@@ -77,10 +80,10 @@ export async function importContacts(
       if (errors.length === 0) return;
       report.failed += errors.length;
       // These contacts were erased after the file was read. The cells of other failed rows may name them, so the report drops all cells.
-      const known = report.errors.map(({ value: _cell, ...error }) => error);
-      report.errors = [...known, ...errors].slice(0, Math.max(MAX_ERRORS, known.length));
-      const { failed, errors: all } = report;
-      db.update(contactImports).set({ failed, errors: all }).where(eq(contactImports.id, id)).run();
+      const earlier = report.errors.map(({ value: _cell, ...error }) => error);
+      report.errors = [...earlier, ...errors].slice(0, Math.max(MAX_ERRORS, earlier.length));
+      const changed = { failed: report.failed, errors: report.errors };
+      db.update(contactImports).set(changed).where(eq(contactImports.id, id)).run();
     };
     try {
       const running = { id, columns, hasTracking, erased, refuse, now, recorder };

@@ -201,13 +201,13 @@ async function compare(
   for (const [line, email, contact, , ...cells] of sample.iterate(job.accountId, job.typeId)) {
     const values = valuesOf(cells, true);
     const kind = kindOf(contact !== null, values.filter(isChange));
-    const shown = new Map(values.map((value) => [value.field, shortenedValue(value)]));
+    const valuesByField = new Map(values.map((value) => [value.field, shortenedValue(value)]));
     preview.sample.push({
       line: Number(line),
       email: String(email),
       kind,
       values: fields.flatMap((field) => {
-        const value = field === 'email' ? undefined : shown.get(field);
+        const value = field === 'email' ? undefined : valuesByField.get(field);
         if (value === undefined) return [];
         return [kind === 'skipped' ? { ...value, after: value.before } : value];
       }),

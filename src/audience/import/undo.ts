@@ -260,8 +260,8 @@ function leaveSegments(db: Db, parameters: UndoParameters): void {
      FROM ${records('member')} WHERE segment_recipients.id = u.row_id AND u.before IS NOT NULL AND segment_recipients.updated_at = @written
      RETURNING *`)
     .all(parameters);
-  const left = [...removed, ...changed.filter((row) => row.is_removed === 1)];
-  for (const [id, rows] of Map.groupBy(left, (row) => row.segment_id))
+  const leaving = [...removed, ...changed.filter((row) => row.is_removed === 1)];
+  for (const [id, rows] of Map.groupBy(leaving, (row) => row.segment_id))
     recordMembershipChange(db, { table: 'segments', id }, 'left', peopleOf(rows), parameters.now);
 }
 

@@ -132,13 +132,13 @@ export async function readJson(file: ExportFile): Promise<unknown> {
   return value;
 }
 
-/** Returns the text of a small file, such as a template; null if it is larger than `most`. */
-export async function readText(file: ExportFile, most: number): Promise<string | null> {
+/** Returns the text of a small file, such as a template; null if it is larger than `maxBytes`. */
+export async function readText(file: ExportFile, maxBytes: number): Promise<string | null> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of file.open()) {
     bytes += piece.length;
-    if (bytes > most) return null;
+    if (bytes > maxBytes) return null;
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');

@@ -264,14 +264,15 @@ function segmentsNaming({ db, accountId }: Context, addresses: readonly string[]
     .map(({ id: segment_id, segment_name }) => ({ segment_id, segment_name }));
 }
 
+/** Yields the parts of the JSON text of a `PersonExport`. */
 async function* exportParts(context: Context, addressId: number): AsyncGenerator<string> {
   const { db, clock, accountId } = context;
-  const known = {
+  const head = {
     exported_at: isoTimestamp(clock.now()),
     person: personOf(context, addressId),
     events_removed_before: removedTime(db.$client),
   };
-  yield `${JSON.stringify(known).slice(0, -1)},"moments":[`;
+  yield `${JSON.stringify(head).slice(0, -1)},"moments":[`;
   let count = 0;
   for await (const slice of timelineSlices(db.$client, accountId, addressId, { limit: MAX_MOMENTS + 1 })) {
     const shown = slice.slice(0, MAX_MOMENTS - count);

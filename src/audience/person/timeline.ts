@@ -357,9 +357,9 @@ function* mailedSlices(
   const eventsBefore = { ...placeIn(EVENT, before), limit };
   const mailsBefore = placeIn(MAIL, before);
   for (let last = Number.MAX_SAFE_INTEGER; ; ) {
-    const some = mailings.all(accountId, last);
-    const created = new Map(some.map(({ id, created_at }) => [id, created_at]));
-    const rows = deliveries.all(JSON.stringify(some.map(({ id }) => id)), addressId);
+    const page = mailings.all(accountId, last);
+    const created = new Map(page.map(({ id, created_at }) => [id, created_at]));
+    const rows = deliveries.all(JSON.stringify(page.map(({ id }) => id)), addressId);
     // The time of a mail that was never tried is the time of its mailing.
     yield rows
       .map(({ id, mailing_id, updated_at }): MailedTime => {
@@ -368,8 +368,8 @@ function* mailedSlices(
       .filter(({ id, at }) => isBefore(typeof at === 'number' ? at : Date.parse(at), id, mailsBefore));
     for (const group of groupsOf(rows))
       yield events.all({ ...eventsBefore, deliveries: JSON.stringify(group.map(({ id }) => id)) });
-    if (some.length < MAILINGS_AT_ONCE) return;
-    last = some.at(-1)?.id ?? 0;
+    if (page.length < MAILINGS_AT_ONCE) return;
+    last = page.at(-1)?.id ?? 0;
   }
 }
 

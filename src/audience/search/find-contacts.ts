@@ -228,10 +228,10 @@ export class ContactFinder {
         FROM json_each(@ids) i CROSS JOIN contacts c ON c.id = i.value WHERE ${this.#condition.text} ORDER BY i.key LIMIT @limit`)
       .raw()
       .all({ ...this.#condition.values, ids: JSON.stringify(ids), limit: limit + 1 });
-    const kept = rows.slice(0, limit);
-    const last = rows.length > limit ? kept.at(-1) : undefined;
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
     const position = last === undefined ? next : { id: last[0], email: this.#order === 'email' ? last[1] : '' };
-    return { rows: kept.map((row) => row.slice(2)), next: position && placeText(position) };
+    return { rows: page.map((row) => row.slice(2)), next: position && placeText(position) };
   }
 
   /** Returns how many of the next `candidates` contacts match, and the place to continue from. */
@@ -323,10 +323,10 @@ export class ContactFinder {
     const isAscending = this.#isAscending();
     const read = blockReader(this.#client, accountId, (account) => indexQuery(words, account), isAscending);
     return (from, count) => {
-      const most = Math.ceil(count / BLOCK);
-      const blocks = read(Math.min(Math.floor(from.id / BLOCK), MAX_ROWID), most);
+      const maxBlocks = Math.ceil(count / BLOCK);
+      const blocks = read(Math.min(Math.floor(from.id / BLOCK), MAX_ROWID), maxBlocks);
       const lastBlock = blocks.at(-1);
-      const isLast = blocks.length < most || lastBlock === undefined;
+      const isLast = blocks.length < maxBlocks || lastBlock === undefined;
       /** The last id that this step looks at. */
       const end = isLast ? null : lastBlock * BLOCK + (isAscending ? BLOCK - 1 : 0);
       const isWithin = (id: number) =>
@@ -428,9 +428,9 @@ export function listSearch(
   return (afterId, limit) =>
     pace.step((count) => {
       const { ids, next } = candidates(afterId, count);
-      const most = Math.min(limit, MAX_FOUND);
-      const matches = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: most });
-      return { ids: matches, next: matches.length === most ? (matches.at(-1) ?? next) : next };
+      const maxMatches = Math.min(limit, MAX_FOUND);
+      const matches = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: maxMatches });
+      return { ids: matches, next: matches.length === maxMatches ? (matches.at(-1) ?? next) : next };
     });
 }
 
@@ -462,11 +462,11 @@ function candidatesOf(
     const until = indexedUntil(client);
     if (afterId >= until) return fromAll(afterId, count);
     const start = Math.floor((afterId + 1) / BLOCK);
-    const most = Math.ceil(count / BLOCK);
+    const maxBlocks = Math.ceil(count / BLOCK);
     // Changed blocks are read before the index, so that a block that is indexed between the two reads is not missed.
-    const stale = changed.all(start, most);
-    const blocks = [...new Set([...stale, ...indexed(start, most)])].sort((a, b) => a - b).slice(0, most);
-    const lastBlock = blocks.length < most ? undefined : blocks.at(-1);
+    const stale = changed.all(start, maxBlocks);
+    const blocks = [...new Set([...stale, ...indexed(start, maxBlocks)])].sort((a, b) => a - b).slice(0, maxBlocks);
+    const lastBlock = blocks.length < maxBlocks ? undefined : blocks.at(-1);
     // Contacts after the last indexed one are compared one by one.
     const end = lastBlock === undefined ? until : Math.min(until, lastBlock * BLOCK + BLOCK - 1);
     const ids = blocks.flatMap(idsIn).filter((id) => id > afterId && id <= end);

@@ -57,12 +57,12 @@ export function reviveSegments(db: Db, accountId: number, names: readonly string
   const fields = listCustomFields(db, accountId);
   const liveFields = new Set(fields.map(({ id }) => id));
   const revived: number[] = [];
-  const all = db
+  const liveSegments = db
     .select()
     .from(segments)
     .where(and(eq(segments.user_id, accountId), isNull(segments.deleted_at)))
     .all();
-  for (const segment of all) {
+  for (const segment of liveSegments) {
     const namesField = segment.rules.some(({ field }) => names.some((name) => isSameName(name, field)));
     if (!namesField || findBrokenRule(segment.rules, liveFields) === null) continue;
     const { rules, errors } = parseRules(fields, segment, namedFinder(db, accountId));

@@ -312,11 +312,11 @@ function recordLeaves(
   isWatched: boolean,
   now: string,
 ): void {
-  const left = recipients.map(({ address_id, contact_id, created_at }) => ({ address_id, contact_id, created_at }));
-  if (isWatched) recordMembershipChange(db, segment, 'left', peopleOf(left), now);
+  const leaves = recipients.map(({ address_id, contact_id, created_at }) => ({ address_id, contact_id, created_at }));
+  if (isWatched) recordMembershipChange(db, segment, 'left', peopleOf(leaves), now);
   db.run(sql`
     INSERT INTO segment_leaves (segment_id, address_id, joined_at, left_at)
-    SELECT ${segment.id}, value ->> 'address_id', value ->> 'created_at', ${now} FROM json_each(${JSON.stringify(left)})`);
+    SELECT ${segment.id}, value ->> 'address_id', value ->> 'created_at', ${now} FROM json_each(${JSON.stringify(leaves)})`);
 }
 
 /** Returns these contacts as a SELECT for `recordMembershipChange`. */

@@ -137,12 +137,12 @@ export async function recomputeDueSegments(
   return pending.get(failedSegments.restingIdsJson()) !== undefined;
 }
 
-/** Updates the next `most` addresses of a segment. Returns true if there are more. */
-function recomputeChunk(db: Db, id: number, most: number, now: string): boolean {
+/** Updates the next `maxRows` addresses of a segment. Returns true if there are more. */
+function recomputeChunk(db: Db, id: number, maxRows: number, now: string): boolean {
   const segment = db.select().from(segments).where(eq(segments.id, id)).get();
   if (segment === undefined || segment.recompute_after === null) return false;
   const mailsRules = countMailsRules(segment.rules);
-  const rows = mailsRules === 0 ? most : Math.min(most, Math.ceil(MAILS_RULES_PEOPLE / mailsRules));
+  const rows = mailsRules === 0 ? maxRows : Math.min(maxRows, Math.ceil(MAILS_RULES_PEOPLE / mailsRules));
   const after = segment.recompute_after;
   const people =
     segment.deleted_at !== null

@@ -282,11 +282,11 @@ function mailsHold(operator: string, first: string, second: string, now: string,
   const count = `CAST(${bind(first)} AS INTEGER)`;
   const mails = `${from} AND d.updated_at >= ${bind(String(since))}`;
   if (isCount) return `(SELECT count(*) ${mails}) ${operator === 'received at least' ? '>=' : '<'} ${count}`;
-  const [verb, which] = operator.split(' ');
-  const isActive = (which === 'any' ? ACTIVE : MAYBE_ACTIVE)[verb === 'clicked' ? 'click' : 'open'];
-  const isMeasured = which === 'any' ? '' : 'AND d.is_unmeasured = 0';
+  const [verb, quantifier] = operator.split(' ');
+  const isActive = (quantifier === 'any' ? ACTIVE : MAYBE_ACTIVE)[verb === 'clicked' ? 'click' : 'open'];
+  const isMeasured = quantifier === 'any' ? '' : 'AND d.is_unmeasured = 0';
   const last = `(SELECT ${isActive} AS seen ${mails} ${isMeasured} ORDER BY d.updated_at DESC, d.id DESC LIMIT ${count})`;
-  return which === 'any'
+  return quantifier === 'any'
     ? `ifnull((SELECT max(seen) FROM ${last}), 0)`
     : `(${IS_MEASURED} AND (SELECT count(*) = ${count} AND sum(seen) = 0 FROM ${last}))`;
 }

@@ -27,7 +27,7 @@ const ACTION_APPLIES = `CASE @action
 
 /**
  * SQL: true if contact `c` has no activity with a date since the cutoff. Of several contacts with the same address only the
- * first is checked. False for contacts that get no mail anyway, that are unmeasured, to which the action was already applied
+ * first is checked. The condition is false for contacts that get no mail anyway, that are unmeasured, to which the action was already applied
  * without activity since, or whose inactivity ended since the cutoff.
  */
 const IS_INACTIVE = `
@@ -49,9 +49,11 @@ const MAILS = `
   FROM measured CROSS JOIN deliveries d ON d.mailing_id = measured.id AND d.address_id = c.address_id
   WHERE d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0 AND d.updated_at >= @cutoff`;
 
-/** The inactive contacts found, and the last contact checked; null at the end. */
+/** The result of one step. */
 interface FoundInactive {
+  /** The ids of the inactive contacts. */
   contacts: number[];
+  /** The id of the last contact that was checked; null if there was none left. */
   last: number | null;
 }
 

@@ -48,31 +48,36 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
   app.post('/contacts/actions', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const asked = readActionRequest(request.body);
-    if (asked.action === null || (!asked.isEverything && asked.ids.length === 0)) {
-      const missing = asked.action === null ? 'contacts.action.none' : 'contacts.action.nobody';
+    const submitted = readActionRequest(request.body);
+    if (submitted.action === null || (!submitted.isEverything && submitted.ids.length === 0)) {
+      const missing = submitted.action === null ? 'contacts.action.none' : 'contacts.action.nobody';
       const content = <Notice tone="warn">{language.say(missing)}</Notice>;
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
     }
-    const count = asked.isEverything ? await countEverybody(request, asked.filter) : asked.ids.length;
+    const count = submitted.isEverything ? await countEverybody(request, submitted.filter) : submitted.ids.length;
     // If the search has not counted all matches, the action collects the contacts first, and its page asks for the confirmation.
-    if (count === null) return start(request, reply, asked, true);
+    if (count === null) return start(request, reply, submitted, true);
     if (count === 0) {
       const content = <Notice tone="warn">{language.say('contacts.action.nobodyMatches')}</Notice>;
       reply.code(UNPROCESSABLE);
       return sendPage(request, reply, viewer, frame(language), content);
     }
     const choices = await readChoices(request);
-    return sendPage(request, reply, viewer, frame(language), <Confirm {...{ asked, choices, count }} />);
+    return sendPage(request, reply, viewer, frame(language), <Confirm {...{ submitted, choices, count }} />);
   });
 
   app.post('/contacts/actions/start', (request, reply) =>
     start(request, reply, readActionRequest(request.body), false),
   );
 
-  async function start(request: FastifyRequest, reply: FastifyReply, asked: ActionRequest, needsConfirmation: boolean) {
-    const { filter, ids, isEverything, action, target } = asked;
+  async function start(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    submitted: ActionRequest,
+    needsConfirmation: boolean,
+  ) {
+    const { filter, ids, isEverything, action, target } = submitted;
     const parameter = action && TARGETS[action];
     const started = await attempt(request, startAction, {
       ...(isEverything ? { everything: 1, ...filter.chosen } : { strIds: ids }),
@@ -135,24 +140,24 @@ async function countEverybody(request: FastifyRequest, { chosen }: PeopleFilter)
   return contacts.is_total_exact === 1 && contacts.is_indexing === 0 ? (contacts.total ?? 0) : null;
 }
 
-function Confirm({ asked, choices, count }: { asked: ActionRequest; choices: Choices; count: number }) {
+function Confirm({ submitted, choices, count }: { submitted: ActionRequest; choices: Choices; count: number }) {
   const language = useLanguage();
-  const action = asked.action ?? 'delete';
-  const text = actionQuestion(language, { action, target_id: Number(asked.target), whole: count }, choices);
+  const action = submitted.action ?? 'delete';
+  const text = actionQuestion(language, { action, target_id: Number(submitted.target), whole: count }, choices);
   return (
     <Card title={text}>
       <form method="post" action="/contacts/actions/start">
         <UndoNote action={action} />
-        {asked.isEverything ? (
-          <FilterInputs filter={asked.filter} />
+        {submitted.isEverything ? (
+          <FilterInputs filter={submitted.filter} />
         ) : (
-          asked.ids.map((id) => <input key={id} type="hidden" name="ids" value={id} />)
+          submitted.ids.map((id) => <input key={id} type="hidden" name="ids" value={id} />)
         )}
-        <input type="hidden" name="whom" value={asked.isEverything ? 'everything' : 'chosen'} />
-        <input type="hidden" name="action" value={`${asked.action}:${asked.target}`} />
+        <input type="hidden" name="whom" value={submitted.isEverything ? 'everything' : 'chosen'} />
+        <input type="hidden" name="action" value={`${submitted.action}:${submitted.target}`} />
         <div class="buttons">
           <ConfirmButton action={action} count={count} />
-          <LinkButton look="plain" href={listAddress(asked.filter)} label={language.say('contacts.confirm.no')} />
+          <LinkButton look="plain" href={listAddress(submitted.filter)} label={language.say('contacts.confirm.no')} />
         </div>
       </form>
     </Card>

@@ -49,7 +49,7 @@ export function readFilter(input: unknown): PeopleFilter {
     delete chosen.field;
     delete chosen.value;
   } else if (chosen.field === 'country') {
-    // Contacts have their country by its English name, whatever the language of the user.
+    // The search finds a country by its English name, whatever the language of the user.
     chosen.value = findCountry(chosen.value)?.name ?? chosen.value;
   }
   return { chosen, view: pick(VIEW_NAMES), fields: texts(values.fields).slice(0, MAX_COLUMNS) };

@@ -72,8 +72,8 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
   // The parts that change while the user types. The choices of filters and actions stay on the page and are not read.
   pageRoute(app, FOUND_PATH, async (request, reply) => {
     const viewer = viewerOf(request);
-    const asked = readFilter(request.query);
-    const filter = asked.fields.length === 0 ? asked : withKnownFields(asked, await readFields(request));
+    const requested = readFilter(request.query);
+    const filter = requested.fields.length === 0 ? requested : withKnownFields(requested, await readFields(request));
     const page = await findPeople(request, filter);
     const canChoose = viewer.role !== 'viewer';
     const parts = (

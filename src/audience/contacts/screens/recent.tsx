@@ -91,7 +91,7 @@ function Imports({ imports, canChange }: { imports: readonly Import[]; canChange
               heading: language.say('contacts.recent.file'),
               cell: ({ id, file_name }) => (canChange ? <a href={`/contacts/import/${id}`}>{file_name}</a> : file_name),
             },
-            { heading: language.say('contacts.recent.started'), cell: (one) => <Time at={new Date(one.created_at)} /> },
+            { heading: language.say('contacts.recent.started'), cell: (row) => <Time at={new Date(row.created_at)} /> },
             numberColumn(language, 'import.created', 'created'),
             numberColumn(language, 'import.updated', 'updated'),
             {

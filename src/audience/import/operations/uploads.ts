@@ -321,13 +321,13 @@ export const failedRowsCsv = operation({
     const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
     const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
     const rows: CsvValue[][] = errors.map(({ line, field, value, text }) => [line, field, value ?? '', english(text)]);
-    const kept = new Set(errors.map(({ line }) => line)).size;
-    if (kept < failed)
+    const storedRows = new Set(errors.map(({ line }) => line)).size;
+    if (storedRows < failed)
       rows.push([
         null,
         '',
         '',
-        `These are the first ${kept} of ${failed} rows that failed. The others are not stored.`,
+        `These are the first ${storedRows} of ${failed} rows that failed. The others are not stored.`,
       ]);
     return csvStream(['line', 'field', 'value', 'text'], [rows]);
   },

@@ -112,13 +112,13 @@ function figuresOf(language: Language, { counts, removed, failed, repeated }: Pr
 /** The button that starts the import and says in numbers what the import does. If it would change nothing, a notice says why. */
 function Start({ upload, plan, preview }: { upload: Upload; plan: Plan; preview: Preview | null }) {
   const language = useLanguage();
-  const what = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);
+  const effect = preview === null || preview.is_possible === 0 ? '' : whatHappens(language, plan, preview);
   return (
     <>
-      {what === '' && <Notice tone="warn">{language.say(`import.preview.${whyNothing(preview)}`)}</Notice>}
+      {effect === '' && <Notice tone="warn">{language.say(`import.preview.${whyNothing(preview)}`)}</Notice>}
       <form method="post" action={`/contacts/import/${upload.id}/start`} class="buttons">
         <HiddenOptions plan={plan} />
-        {what !== '' && <Button label={language.say('import.go', { what })} />}
+        {effect !== '' && <Button label={language.say('import.go', { what: effect })} />}
         {upload.migration === null && (
           <LinkButton
             look="plain"
@@ -259,7 +259,7 @@ function Samples({ preview, people }: { preview: Preview; people: Previewed['peo
         </Card>
       )}
       {SHOWN_KINDS.map((kind) => (
-        <People key={kind} kind={kind} whole={preview.counts[kind]} people={people[kind].slice(0, MAX_SHOWN)} />
+        <People key={kind} kind={kind} total={preview.counts[kind]} people={people[kind].slice(0, MAX_SHOWN)} />
       ))}
       {preview.failed > 0 && <FailedRows errors={preview.errors} failed={preview.failed} />}
     </>
@@ -308,14 +308,14 @@ function SampleValue({ before = null, after = null }: { before?: string | null; 
 
 const TITLES = { changed: 'import.preview.changed', left: 'import.preview.left' } as const;
 
-function People({ kind, whole, people }: { kind: ShownKind; whole: number; people: readonly PreviewedPerson[] }) {
+function People({ kind, total, people }: { kind: ShownKind; total: number; people: readonly PreviewedPerson[] }) {
   const language = useLanguage();
   if (people.length === 0) return null;
   const title = language.say(TITLES[kind]);
   const value = (text: string | null) => text ?? language.say('import.preview.empty');
   return (
     <Card title={title}>
-      {people.length < whole && <p>{language.say('import.preview.first', { shown: people.length, count: whole })}</p>}
+      {people.length < total && <p>{language.say('import.preview.first', { shown: people.length, count: total })}</p>}
       <Table
         caption={title}
         rows={people}

@@ -124,7 +124,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
           <LinkButton look="quiet" href="/contacts/recent" label={language.say('contacts.recent')} />
         </div>
       </Card>
-      {kept.length > 0 && <UnchangedContacts kept={kept} whole={past.kept} />}
+      {kept.length > 0 && <UnchangedContacts kept={kept} total={past.kept} />}
       {past.failed > 0 && <FailedRows errors={past.errors} failed={past.failed} />}
     </LivePart>
   );
@@ -157,12 +157,12 @@ function UndoImport({ past }: { past: Import }) {
   );
 }
 
-function UnchangedContacts({ kept, whole }: { kept: readonly KeptContact[]; whole: number }) {
+function UnchangedContacts({ kept, total }: { kept: readonly KeptContact[]; total: number }) {
   const language = useLanguage();
   const title = language.say('contacts.job.skipped');
   return (
     <Card title={title}>
-      {kept.length < whole && <p>{language.say('import.rows.shown', { rows: kept.length, count: whole })}</p>}
+      {kept.length < total && <p>{language.say('import.rows.shown', { rows: kept.length, count: total })}</p>}
       <Table
         caption={title}
         rows={kept}
@@ -187,12 +187,12 @@ export function FailedRows({ errors, failed }: { errors: readonly RowProblem[]; 
   const language = useLanguage();
   const shown = errors.slice(0, MAX_SHOWN_ROWS);
   const rows = new Set(shown.map(({ line }) => line)).size;
-  const kept = new Set(errors.map(({ line }) => line)).size;
+  const storedRows = new Set(errors.map(({ line }) => line)).size;
   return (
     <>
       <h2>{language.say('import.rows')}</h2>
       {rows < failed && <p>{language.say('import.rows.shown', { rows, count: failed })}</p>}
-      {kept < failed && <p>{language.say('import.rows.kept', { rows: kept, count: failed })}</p>}
+      {storedRows < failed && <p>{language.say('import.rows.kept', { rows: storedRows, count: failed })}</p>}
       <Table
         caption={language.say('import.rows')}
         rows={shown.map((error, at) => ({ ...error, at }))}

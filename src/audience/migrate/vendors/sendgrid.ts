@@ -35,8 +35,8 @@ export const sendgrid: Vendor = {
       else if (CONTACT_COLUMNS.some((column) => columns.has(column)))
         for await (const row of rowsOf(file)) {
           const values = valuesOf(row, COLUMNS, ignored);
-          const [other = ''] = (row.get('alternate_emails') ?? '').split(/[,;|\s[\]"]+/).filter((part) => part !== '');
-          if (other !== '') values.set('alt_email', other);
+          const [second = ''] = (row.get('alternate_emails') ?? '').split(/[,;|\s[\]"]+/).filter((part) => part !== '');
+          if (second !== '') values.set('alt_email', second);
           yield { email: row.get('email') ?? '', values, lists: [], leavings: [] };
         }
       else

@@ -487,8 +487,8 @@ function textOf(language: Language, moment: Moment): string {
 /** Returns an event in words, such as “purchase · 49.9 EUR · category: shoes”. */
 function eventText(language: Language, { name, value, currency, properties }: Moment): string {
   const amount = value === null ? '' : [language.number(value), currency].filter(Boolean).join(' ');
-  const said = Object.entries(properties ?? {}).map(([property, text]) => `${property}: ${text}`);
-  return [name, amount, said.join(', ')].filter(Boolean).join(' · ');
+  const further = Object.entries(properties ?? {}).map(([property, text]) => `${property}: ${text}`);
+  return [name, amount, further.join(', ')].filter(Boolean).join(' · ');
 }
 
 /** Returns the path of the campaign or automation; null if there is none (any more). */

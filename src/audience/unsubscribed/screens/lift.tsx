@@ -65,25 +65,25 @@ async function show(
   const email = entry.email_address;
   const others = (['all', 'suppressions'] as const).filter((other) => other !== name);
   const entries = await Promise.all(others.map((other) => readEntries(request, other, { limit: 1, email })));
-  const stays = others.filter((_, at) => entries[at]?.length === 1);
+  const remaining = others.filter((_, at) => entries[at]?.length === 1);
   const isComplaint = entry.kind === 'complaint';
-  const content = <Confirmation {...{ name, email, back, stays, isComplaint, isUnconfirmed }} />;
+  const content = <Confirmation {...{ name, email, back, remaining, isComplaint, isUnconfirmed }} />;
   return sendPage(request, reply, viewer, { title, section: 'unsubscribes' }, content);
 }
 
-/** `stays`: the other lists on which the address remains, so that it still gets no mail. */
+/** `remaining`: the other lists on which the address remains, so that it still gets no mail. */
 function Confirmation({
   name,
   email,
   back,
-  stays,
+  remaining,
   isComplaint,
   isUnconfirmed,
 }: {
   name: ListName;
   email: string;
   back: string;
-  stays: readonly ('all' | 'suppressions')[];
+  remaining: readonly ('all' | 'suppressions')[];
   isComplaint: boolean;
   isUnconfirmed: boolean;
 }) {
@@ -97,7 +97,7 @@ function Confirmation({
       </p>
       <p>{language.say(`unsubscribes.lift.${name}.means`)}</p>
       <p>{language.say(`unsubscribes.lift.${name}.not`)}</p>
-      {stays.map((other) => (
+      {remaining.map((other) => (
         <Notice key={other} tone="warn">
           {language.say(`unsubscribes.lift.stays.${other}`)}
         </Notice>
