@@ -9,6 +9,7 @@ import { inTransaction } from '../database/transaction.ts';
 import { addAddresses } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
 
+/** A change of the global unsubscribe list or of the list of a group. */
 export interface ListChange {
   accountId: number;
   /** Null: the global list. */

@@ -8,6 +8,7 @@ import { syncTypeChange } from '../segments/membership.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { addUnsubscribers } from '../unsubscribes.ts';
 
+/** A stored bulk action with its progress. */
 export type Job = typeof contactJobs.$inferSelect;
 
 interface Row {

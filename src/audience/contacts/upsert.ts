@@ -27,7 +27,7 @@ export const MAX_CONTACTS = 1000;
 /** The maximum number of characters of a field. */
 const MAX_LINE = 255;
 /** The maximum number of contacts that are written at once, which takes a few milliseconds where the list has few segments. */
-const ROWS = 100;
+const ROWS_AT_ONCE = 100;
 /** How long a request waits for the write lock, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
@@ -58,7 +58,7 @@ export async function upsertAll(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   // Several contacts are written at once, because each commit waits for the disk and reads each segment of the list.
-  const write = inSlices(values, ROWS, (slice) =>
+  const write = inSlices(values, ROWS_AT_ONCE, (slice) =>
     outcomes.push(...upsertSome(db, accountId, list, slice, now, onlyEmpty)),
   );
   await inChunks(db.$client, write, MAX_WAIT_MS);

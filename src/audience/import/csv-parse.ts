@@ -14,6 +14,7 @@ export const MAX_CELL = 65_535;
 /** The maximum length of all cells of a row together, in UTF-16 code units. */
 export const MAX_ROW = 1_000_000;
 
+/** Some rows of a file. */
 export interface CsvBatch {
   rows: string[][];
   /** For each row, the line of the file on which it begins, counted from 1. */

@@ -4,6 +4,7 @@
  */
 import type { FieldType } from '../fields/custom-fields.ts';
 
+/** The user's choices for an import. */
 export interface ImportOptions {
   /** Whether the file updates existing contacts or they stay unchanged. */
   existing: 'update' | 'keep';
@@ -19,6 +20,7 @@ export interface ImportOptions {
   correctedDomains: readonly string[];
 }
 
+/** An import to run: the file, the contact type, the options, and where to show the progress. */
 export interface ImportJob {
   databasePath: string;
   accountId: number;
@@ -77,6 +79,7 @@ export function valueAfter(column: string, { emptyCells }: ImportOptions, row: s
     : `ifnull(nullif(${value}, ''), ${present}.${column})`;
 }
 
+/** What an import takes over from another service in addition to contacts. */
 export interface MigrationJob {
   /** The name of the service in its own spelling. */
   source: string;

@@ -32,6 +32,7 @@ import { dropStaged, MAX_ERRORS, type StagedFile, stage } from './staging.ts';
 import { limitUndo, UNDO_MS } from './undo.ts';
 import { type Chunk, UndoRecorder } from './undo-records.ts';
 
+/** What an import did. */
 export interface ImportReport {
   /** The id of the stored report; 0 if the file could not be imported at all. */
   id: number;
@@ -207,12 +208,12 @@ async function writeContacts(
     const run = () => upsert.run({ ...chunk, type, now });
     const { changes } = startsAutomations ? run() : withoutFieldTriggers(db, run);
     const created = countNew.get(before, type) ?? 0;
-    recorder.added(before, highestId.get() ?? 0);
+    recorder.recordAdded(before, highestId.get() ?? 0);
     const joined = sql`SELECT address_id, id AS contact_id FROM contacts WHERE id > ${before} AND +contact_type_id = ${type}`;
     if (startsAutomations) recordMembershipChange(db, { table: 'contacts', id: type }, 'joined', joined, now);
     if (hasSegments.get(type) === 1)
       syncAfterContactChange(db, type, addressIds.all(chunk), now, {
-        before: (rows) => recorder.membersBefore(rows),
+        saveOldRows: (rows) => recorder.recordMembers(rows),
         startsAutomations,
       });
     addToLists(db, job, chunk, recorder, now);

@@ -69,7 +69,7 @@ function markUnsubscribed(
     .run({ ...chunk, now, group: groupId });
   const before = lastId(db, 'unsubscribers');
   addUnsubscribers(db, { accountId, groupId, source: 'api', now, keepsExisting: true }, people);
-  recorder.rowsAdded('unsubscribers', before);
+  recorder.recordRows('unsubscribers', before);
 }
 
 function addToSegment(
@@ -86,7 +86,7 @@ function addToSegment(
       `SELECT r.* ${peopleIn('sorted')} CROSS JOIN segment_recipients r ON r.segment_id = @segment AND r.address_id = a.id ${IN_CHUNK}`,
     )
     .all({ ...chunk, segment: segmentId });
-  recorder.membersBefore(members);
+  recorder.recordMembers(members);
   const contacts = client
     .prepare<[Chunk & { type: number }], number>(
       `SELECT c.id ${peopleIn('sorted')} CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = a.id AND c.deleted_at IS NULL ${IN_CHUNK}`,
@@ -95,7 +95,7 @@ function addToSegment(
     .all({ ...chunk, type: typeId });
   const before = lastId(db, 'segment_recipients');
   addContactsToSegment(db, accountId, segmentId, contacts, now, options.startsAutomations);
-  recorder.rowsAdded('segment_recipients', before);
+  recorder.recordRows('segment_recipients', before);
 }
 
 function lastId(db: Db, table: 'segment_recipients' | 'unsubscribers'): number {
@@ -233,7 +233,7 @@ export function importTrackingChoices(db: Db, job: ImportJob, chunk: Chunk, reco
   if (people.length === 0) return;
   const text = sentence('tracking_imported', { name: job.fileName });
   const logged = storeTrackingChoices(client, { accountId: job.accountId, text, now }, people);
-  recorder.choicesMade(logged, people);
+  recorder.recordChoices(logged, people);
 }
 
 /**

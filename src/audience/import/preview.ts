@@ -18,6 +18,10 @@ import { plannedFields } from './make-lists.ts';
 import type { RowError } from './rows.ts';
 import { dropStaged, type StagedFile, stage } from './staging.ts';
 
+/**
+ * The kinds of contacts in a preview. `skipped` contacts exist already and stay unchanged because of the options. `left` contacts have
+ * unsubscribed or are suppressed; each of them also has another kind.
+ */
 export const PREVIEW_KINDS = ['new', 'changed', 'unchanged', 'skipped', 'left'] as const;
 export type PreviewKind = (typeof PREVIEW_KINDS)[number];
 
@@ -45,6 +49,7 @@ interface SampleRow {
   values: FieldValue[];
 }
 
+/** What an import would do. */
 export interface ImportPreview {
   /** 0 if nothing would be imported, because the file has neither a valid row nor, in a migration, a leaver. */
   is_possible: 0 | 1;
@@ -55,7 +60,7 @@ export interface ImportPreview {
   /** In their stored form. */
   notes: string[];
   errors: RowError[];
-  /** `left` counts contacts that have unsubscribed or are suppressed and stay so; each is also counted under another kind. */
+  /** The number of contacts of each kind. */
   counts: Record<PreviewKind, number>;
   /** How many values of contacts would be cleared. */
   removed: number;

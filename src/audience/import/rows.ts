@@ -302,8 +302,10 @@ interface GuessedColumn {
   type: FieldType;
 }
 
+/** The columns of an uploaded file. */
 export interface GuessedColumns {
   columns: GuessedColumn[];
+  /** Notes about how the file was read, in their stored form. */
   notes: string[];
 }
 
@@ -316,7 +318,7 @@ const SAMPLE_CHARACTERS = 100;
 /** The maximum number of columns that are offered for mapping; no table of contacts has that many. */
 export const MAX_MAPPED_COLUMNS = 500;
 /** The field of each common heading and of each field's own name. */
-const FIELD_OF = new Map(
+const FIELD_BY_HEADING = new Map(
   RESERVED_FIELDS.flatMap((field) =>
     [field, ...(reservedField(field)?.headings ?? [])].map((heading) => [comparableHeading(heading), field] as const),
   ),
@@ -364,7 +366,7 @@ function guessFields(headings: readonly string[], customFields: readonly CustomF
   return headings.map((heading, at) => {
     const own = named[at];
     if (own !== undefined) return own;
-    const field = FIELD_OF.get(comparableHeading(heading));
+    const field = FIELD_BY_HEADING.get(comparableHeading(heading));
     if (field === undefined || used.has(field)) return null;
     used.add(field);
     return field;

@@ -46,17 +46,17 @@ export class UndoRecorder {
    * Records that the import added the contacts with ids after `before` up to `last`. Call it in the transaction that added them, in
    * which nobody else adds contacts.
    */
-  added(before: number, last: number): void {
+  recordAdded(before: number, last: number): void {
     if (last > before) this.#added.run(this.#id, before + 1, last);
   }
 
   /** Records members of segments as they were before the import removed or changed them. */
-  membersBefore(rows: readonly Recipient[]): void {
+  recordMembers(rows: readonly Recipient[]): void {
     for (const row of rows) this.#record(row.address_id, 'member', row.id, JSON.stringify(row));
   }
 
   /** Records that the import added the rows with ids after `before` to the members of segments or to the unsubscribers. */
-  rowsAdded(table: 'segment_recipients' | 'unsubscribers', before: number): void {
+  recordRows(table: 'segment_recipients' | 'unsubscribers', before: number): void {
     const kind = table === 'unsubscribers' ? 'unsubscribed' : 'member';
     this.#client
       .prepare(`${INSERT} SELECT ?, address_id, '${kind}', id, NULL FROM ${table} WHERE id > ?`)
@@ -67,7 +67,7 @@ export class UndoRecorder {
    * Records the choices about opens and clicks that the import made, which are the entries of the consent log after `lastLogId`,
    * with the earlier choices.
    */
-  choicesMade(lastLogId: number, people: readonly { address: number; before: number }[]): void {
+  recordChoices(lastLogId: number, people: readonly { address: number; before: number }[]): void {
     this.#client
       .prepare(
         `${INSERT} SELECT ?, l.address_id, 'tracking', l.id, p.value ->> 'before'

@@ -23,6 +23,7 @@ const MAX_OF_ACCOUNT = 5;
 const MAX_RUNNING = 5;
 const TOO_MANY_REQUESTS = 429;
 
+/** An uploaded file with the plan for its import and the progress. */
 export interface UploadedFile extends GuessedColumns {
   id: string;
   accountId: number;

@@ -22,6 +22,7 @@ import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts
 import type { ExportedPerson, ExportedTemplate, ExportFile, Ignored, Vendor } from './tables.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
 
+/** An uploaded export to read. */
 export interface ExportJob {
   databasePath: string;
   accountId: number;

@@ -1,7 +1,7 @@
 /**
  * Updates segments with rules about opens, clicks and reported events. Nothing more is written when an event happens: the background
  * thread reads new events in the order of their ids, records in `activity` when contacts were last active, and updates these contacts in
- * the segments, in short transactions. The last of them records how far events were read, so a kill loses nothing. An open or click is
+ * the segments, in short transactions. The last transaction records how far events were read, so a kill loses nothing. An open or click is
  * read once neither a burst nor the trap link can reveal any more that a machine caused it.
  */
 import { inChunks } from '../../database/bulk.ts';
@@ -98,13 +98,13 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const client = db.$client;
   const now = isoTimestamp(clock.now());
   const after = followedTo(client);
-  const events = Math.min(rows, eventsAtOnce(client));
+  const limit = Math.min(rows, eventsAtOnce(client));
   const next = client
     .prepare<[object], { last: number | null; count: number }>(`
-    WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @events)
+    WITH next AS (SELECT id, ${IS_UNSETTLED} AS is_unsettled FROM events WHERE id > @after ORDER BY id LIMIT @limit)
     SELECT max(id) AS last, count(*) AS count FROM next
     WHERE id < ifnull((SELECT min(id) FROM next WHERE is_unsettled = 1), 9e15)`)
-    .get({ after, events, ...settlingParameters(clock) });
+    .get({ after, limit, ...settlingParameters(clock) });
   if (next === undefined || next.last === null) return null;
   const { last, count } = next;
   const people = client
@@ -132,7 +132,7 @@ function readHits(db: Db, rows: number, clock: Clock): ReadEvents | null {
   const accounts = activeContacts(client, [...new Set([...people, ...proxied])]);
   return {
     update: new SegmentUpdate(db, accounts, now),
-    isFull: count === events,
+    isFull: count === limit,
     end: () => writeNamedValue(client, FOLLOWED, String(last)),
   };
 }
@@ -146,8 +146,8 @@ function activeContacts(client: Db['$client'], people: readonly number[]): Activ
       'SELECT a.user_id AS account, a.id AS address FROM json_each(?) p CROSS JOIN addresses a ON a.id = p.value',
     )
     .all(JSON.stringify(people));
-  return [...Map.groupBy(owned, ({ account }) => account)].map(([account, theirs]) => {
-    const ids = theirs.map(({ address }) => address);
+  return [...Map.groupBy(owned, ({ account }) => account)].map(([account, ofAccount]) => {
+    const ids = ofAccount.map(({ address }) => address);
     const isConcerned = ({ rules }: Segment) => rules.some((rule) => isActivityRule(rule) && rule.type !== 'event');
     return { account, people: ids, concernedBy: (segment) => (isConcerned(segment) ? ids : []) };
   });

@@ -56,11 +56,11 @@ export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvent
     .all(followedTo(client), limit);
   const last = events.at(-1);
   if (last === undefined) return null;
-  const accounts = [...Map.groupBy(events, ({ user_id }) => user_id)].map(([account, theirs]) => {
-    const byName = Map.groupBy(theirs, ({ word }) => word);
+  const accounts = [...Map.groupBy(events, ({ user_id }) => user_id)].map(([account, ofAccount]) => {
+    const byName = Map.groupBy(ofAccount, ({ word }) => word);
     return {
       account,
-      people: addressesOf(theirs),
+      people: addressesOf(ofAccount),
       concernedBy({ rules }: Segment) {
         const names = rules.flatMap(({ type, field }) => (type === 'event' ? [field.slice(EVENT_FIELD.length)] : []));
         return addressesOf([...new Set(names)].flatMap((name) => byName.get(name) ?? []));

@@ -31,8 +31,8 @@ interface Membership {
 export type Recipient = typeof segmentRecipients.$inferSelect;
 
 interface SyncOptions {
-  /** Called with the old state of rows that are removed or refer to another contact from now on. */
-  before?: (rows: readonly Recipient[]) => void;
+  /** Called with the earlier state of rows that are removed or refer to another contact from now on. */
+  saveOldRows?: (rows: readonly Recipient[]) => void;
   /** False: contacts that join do not enter automations, for example because an undo only restores them. True if absent. */
   startsAutomations?: boolean;
   /** True: contacts that join do not enter automations, but reach goals and exit rules. False if absent. */
@@ -228,7 +228,7 @@ function syncSegment(
   people: string,
   now: string,
   facts: Facts,
-  { before: keep, startsAutomations = true, isRestoring = false }: SyncOptions,
+  { saveOldRows, startsAutomations = true, isRestoring = false }: SyncOptions,
 ): void {
   // Most contacts stay where they are, so they are read once, and only those who differ are written.
   const differences = findDifferences(db, segment, people, now, facts);
@@ -245,7 +245,7 @@ function syncSegment(
         'DELETE FROM segment_recipients WHERE id IN (SELECT value FROM json_each(?)) RETURNING *',
       )
       .all(JSON.stringify(left.map(({ row }) => row)));
-    keep?.(rows);
+    saveOldRows?.(rows);
     recordLeaves(db, membership, rows, isWatched, now);
   }
   if (joined.length > 0) {
@@ -263,7 +263,7 @@ function syncSegment(
   }
   if (moved.length > 0) {
     const rows = JSON.stringify(moved.map(({ row, contact }) => [row, contact]));
-    keep?.(
+    saveOldRows?.(
       db.$client
         .prepare<[string], Recipient>(
           'SELECT r.* FROM json_each(?) p CROSS JOIN segment_recipients r ON r.id = p.value ->> 0',

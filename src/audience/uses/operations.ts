@@ -40,10 +40,10 @@ const Campaigns = {
   }),
 };
 const people = integer({ description: 'The number of contacts in the segment or contact type.' });
-const needing = integer({ description: 'The number of segments that need the record.' });
+const needingSegments = integer({ description: 'The number of segments that need the record.' });
 const SegmentUses = Type.Object({ people, ...Campaigns });
-const ContactTypeUses = Type.Object({ people, segments: needing, ...Campaigns });
-const FieldUses = Type.Object({ segments: needing, ...Campaigns });
+const ContactTypeUses = Type.Object({ people, segments: needingSegments, ...Campaigns });
+const FieldUses = Type.Object({ segments: needingSegments, ...Campaigns });
 
 export type SegmentUses = Static<typeof SegmentUses>;
 export type ContactTypeUses = Static<typeof ContactTypeUses>;
@@ -83,7 +83,7 @@ export const countUsesOfContactType = operation({
 
 export const countUsesOfField = operation({
   name: 'Count what a field of your own is used for (addition)',
-  description: 'The segments whose rules have the field, and the campaigns to these segments.',
+  description: 'Counts the segments whose rules have the field, and the campaigns to these segments.',
   role: 'viewer',
   input: Type.Object({ id: identifier('The custom field.') }),
   output: Type.Object({ uses: FieldUses }),
@@ -91,8 +91,8 @@ export const countUsesOfField = operation({
     const { db, accountId } = context;
     const id = recordId(fieldId);
     if (!isOwned(db, customFields, id, accountId)) throw notFound();
-    const named = segmentsWithField(db, accountId, id).map((segment) => ({ id: segment }));
-    return { uses: { segments: named.length, ...usingCampaigns(context, targets('segments', named), id) } };
+    const needing = segmentsWithField(db, accountId, id).map((segmentId) => ({ id: segmentId }));
+    return { uses: { segments: needing.length, ...usingCampaigns(context, targets('segments', needing), id) } };
   },
 });
 

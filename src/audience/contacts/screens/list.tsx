@@ -33,7 +33,7 @@ const FOUND_PATH = '/contacts/found';
 /** The path at which the script goes on counting, if counting takes too long for one page. */
 const COUNT_PATH = '/contacts/count';
 /** The number of rows of a page, which with 44 pixels each is at most two screens high. */
-const ROWS = 20;
+const ROWS_PER_PAGE = 20;
 
 /** Registers the list, the parts that change with the search, and the CSV file of a contact type. */
 export async function peopleScreen(app: FastifyInstance): Promise<void> {
@@ -118,7 +118,7 @@ function withKnownFields(filter: PeopleFilter, known: Choices['fields']): People
 export async function findPeople(
   request: FastifyRequest,
   { chosen, view, fields }: PeopleFilter,
-  limit = ROWS,
+  limit = ROWS_PER_PAGE,
 ): Promise<FoundContacts> {
   const outcome = await attempt(request, findContacts, { ...chosen, ...view, fields, limit });
   if ('output' in outcome) return outcome.output;

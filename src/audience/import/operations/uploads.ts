@@ -490,11 +490,11 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
       options: { ...DEFAULT_OPTIONS, emptyCells, startsAutomations: starts === 1 },
     });
     if (report.id !== 0) return report.id;
-    const first = report.errors
+    const firstErrors = report.errors
       .slice(0, 3)
       .map(({ line, text }) => sentence('file_line', { line, text: readStored(text) }));
     throw new Failure(422, {
-      file: [sentence('file_no_rows'), ...report.notes.map((note) => readStored(note)), ...first],
+      file: [sentence('file_no_rows'), ...report.notes.map((note) => readStored(note)), ...firstErrors],
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

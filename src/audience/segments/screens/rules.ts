@@ -7,6 +7,7 @@ import type { Segment } from '../operations.ts';
 import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
 import type { RuleField } from './choices.ts';
 
+/** A rule as the form has it. */
 export interface Rule {
   field: string;
   operator: string;

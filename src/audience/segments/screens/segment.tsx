@@ -33,7 +33,7 @@ import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
 
 const SEE_OTHER = 303;
-const ROWS = 50;
+const ROWS_PER_PAGE = 50;
 const PERSON_FORM = form(addRecipientByHand.input, [
   { name: 'email', label: 'contacts.email', attributes: { type: 'email' } },
   { name: 'first_name', label: 'field.first_name' },
@@ -108,7 +108,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
       ask(request, countUsesOfSegment, { segment_id }),
       ask(request, listRecipients, {
         segment_id,
-        limit: ROWS + 1,
+        limit: ROWS_PER_PAGE + 1,
         ...(after && /^\d{1,15}$/.test(after) && { after_id: after }),
       }),
     ]);
@@ -125,8 +125,8 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
       <SegmentView
         {...{ segment, problem, choices, uses, canChange }}
         {...values}
-        members={recipients.slice(0, ROWS)}
-        hasMore={recipients.length > ROWS}
+        members={recipients.slice(0, ROWS_PER_PAGE)}
+        hasMore={recipients.length > ROWS_PER_PAGE}
         isLater={after !== undefined}
       />
     );

@@ -18,7 +18,7 @@ import { groupScreens } from './groups.tsx';
 import { type Entry, type ListName, pageOf, readEntries, UnsubscribesTabs } from './kinds.tsx';
 import { liftScreen } from './lift.tsx';
 
-const ROWS = 20;
+const ROWS_PER_PAGE = 20;
 
 interface ListQuery {
   email?: string;
@@ -49,7 +49,7 @@ export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   async function readList(request: ListRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
     const { email = '', before } = request.query;
     const { id: groupId } = request.params;
-    const entries = await readEntries(request, name, { limit: ROWS + 1, email, before, groupId });
+    const entries = await readEntries(request, name, { limit: ROWS_PER_PAGE + 1, email, before, groupId });
     const title = name === 'topic' ? (await ask(request, readGroup, { id: groupId })).group_name : null;
     const sunset = name === 'inactive' ? (await ask(request, readSunset, {})).sunset : null;
     const props = { name, entries, sunset, email, groupId, isLater: before !== undefined, now: app.deps.clock.now() };
@@ -72,7 +72,7 @@ interface ListProps {
 
 function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: ListProps) {
   const language = useLanguage();
-  const shown = entries.slice(0, ROWS);
+  const shown = entries.slice(0, ROWS_PER_PAGE);
   const href = (before?: number) => withQuery(pageOf(name, groupId), { email, before });
   const isEmpty = shown.length === 0 && email === '' && !isLater;
   return (
@@ -106,7 +106,10 @@ function List({ name, entries, sunset, email, groupId, isLater, canLift, now }: 
               columns={columns({ name, groupId, canLift, now })}
             />
           )}
-          <Pager first={isLater ? href() : null} next={entries.length > ROWS ? href(shown.at(-1)?.id) : null} />
+          <Pager
+            first={isLater ? href() : null}
+            next={entries.length > ROWS_PER_PAGE ? href(shown.at(-1)?.id) : null}
+          />
         </>
       )}
     </>
