@@ -1,13 +1,15 @@
-/** How alike two names are. */
+/** Compares two names for spelling mistakes. */
 
-/** True if at most `most` letters differ. Most names differ by more in length alone, which is cheap to see. */
-export function isNear(one: string, other: string, most: number): boolean {
-  return Math.abs(one.length - other.length) <= most && editDistance(one, other) <= most;
+/**
+ * Returns true if at most `most` letters differ. The lengths are compared first, because this is cheap and rules out most pairs of names.
+ */
+export function isNear(a: string, b: string, most: number): boolean {
+  return Math.abs(a.length - b.length) <= most && editDistance(a, b) <= most;
 }
 
 /**
- * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into
- * the other (the optimal string alignment distance). It takes time in proportion to the product of the lengths.
+ * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn a text into
+ * the b (the optimal string alignment distance). It takes time in proportion to the product of the lengths.
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

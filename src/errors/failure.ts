@@ -3,11 +3,11 @@ import { type Said, Sentence, sentence } from './sentences.ts';
 
 export type FieldErrors = Record<string, Said[]>;
 
-/** An expected failure: its HTTP status and the `errors` of the envelope. */
+/** An expected failure: the HTTP status of the response, and the `errors` in its envelope. */
 export class Failure extends Error {
   readonly status: number;
   readonly errors: Said | FieldErrors;
-  /** For the Location header: the path of the record with which the request conflicts. */
+  /** The path of the record with which the request conflicts, for the Location header. */
   readonly location: string | undefined;
 
   constructor(status: number, errors: Said | FieldErrors, location?: string) {
@@ -23,7 +23,7 @@ export function isSaid(errors: Said | FieldErrors): errors is Said {
   return typeof errors === 'string' || errors instanceof Sentence;
 }
 
-/** The texts of errors, without their fields. */
+/** Returns the texts of errors without their fields. */
 export function textsOf(errors: Said | FieldErrors): Said[] {
   return isSaid(errors) ? [errors] : Object.values(errors).flat();
 }
@@ -49,8 +49,8 @@ export function payloadTooLarge(): Failure {
 }
 
 /**
- * 503: the request cannot be served at the moment, and nothing was changed. The caller may repeat it. Pass a `cause` that the operator
- * should know; it is logged.
+ * 503: the request cannot be served at the moment, and nothing was changed. The caller may repeat it. `cause` is logged; pass it if the
+ * operator should know what happened.
  */
 export function unavailable(cause?: unknown): Failure {
   return Object.assign(new Failure(503, sentence('database_busy')), { cause });

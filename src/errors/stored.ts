@@ -1,15 +1,15 @@
 /**
- * The stored form of sentences: in tables, between threads and in messages of nodes. It is a marker, the code and, if the sentence has
- * values, these as JSON: `:left_target`, `:given_up{"reply":"451 4.3.0 Try later"}`. So the wording can change and be translated, and SQL
- * can compare codes. A text written by others is stored unchanged; if it begins with the marker, the marker is doubled, so that no mail
- * server can forge a sentence of the service.
+ * The stored form of a sentence, which is used in tables, between threads and in messages of nodes. It begins with a marker and the code of
+ * the sentence; if the sentence has values, they follow as JSON: `:left_target`, `:given_up{"reply":"451 4.3.0 Try later"}`. With a code,
+ * the wording can change and be translated, and SQL can compare. A text written by others is stored unchanged, except that a marker at its
+ * beginning is doubled, so that no mail server can forge a sentence of the service.
  */
 import { isSentenceCode, type PlainCode, type Said, Sentence, type SentenceCode, type Value } from './sentences.ts';
 
 const MARK = ':';
 const FORM = /^:([a-z][a-z0-9_]*)(\{.*\})?$/s;
 
-/** The stored form of a sentence or text. The same sentence with the same values always has the same stored form. */
+/** Returns the stored form of a sentence or text. The same sentence with the same values always has the same stored form. */
 export function stored(said: Said): string {
   if (typeof said === 'string') return (said.startsWith(MARK) ? MARK + said : said).toWellFormed();
   const names = Object.keys(said.values).sort();
@@ -52,7 +52,7 @@ export function isUnknown(text: string): boolean {
   return text.startsWith(MARK) && readStored(text) === text;
 }
 
-/** The same sentence or text, with each text written by others changed by `change`. */
+/** Returns the same sentence or text after `change` was applied to each text written by others. */
 export function withTexts(said: Said, change: (text: string) => string): Said {
   if (typeof said === 'string') return change(said);
   const values = Object.entries(said.values).map(([name, value]): [string, Value] => [
@@ -62,25 +62,25 @@ export function withTexts(said: Said, change: (text: string) => string): Said {
   return new Sentence(said.code, Object.fromEntries(values));
 }
 
-/** The stored form of a sentence without values, as an SQL literal. */
+/** Returns the stored form of a sentence without values, as an SQL literal. */
 export function storedSql(code: PlainCode): string {
   return `'${MARK}${code}'`;
 }
 
-/** A stored text in English, as the API and exports show it. Every connection has this as the SQL function `english`. */
+/** Returns a stored text in English, as the API and exports show it. Every connection has this function as the SQL function `english`. */
 export function english(text: string): string;
 export function english(text: string | null): string | null;
 export function english(text: string | null): string | null {
   return text === null ? null : String(readStored(text));
 }
 
-/** A stored text in English, unless it is a sentence with values, which keeps its stored form so that it can be translated. */
+/** Returns a stored text in English. A sentence with values keeps its stored form, so that it can still be translated. */
 export function readable(text: string): string {
   const said = readStored(text);
   return said instanceof Sentence && Object.keys(said.values).length > 0 ? text : String(said);
 }
 
-/** The code of a sentence; null for null and for a text written by others. */
+/** Returns the code of a sentence; null for null and for a text written by others. */
 export function codeOf(said: Said | null): SentenceCode | null {
   return said instanceof Sentence ? said.code : null;
 }

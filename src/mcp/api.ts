@@ -2,10 +2,12 @@
 import { fetch } from 'undici';
 
 const TIMEOUT_MS = 30_000;
-/** A longer response would exceed what a language model can read. */
+/** The maximum length of a response. A language model could not read a longer one. */
 const MAX_ANSWER_CHARACTERS = 200_000;
-/** A field with a URL that shows a mail to anyone who has it, so it is removed from responses. */
-const HIDDEN = 'design_url';
+/**
+ * A field of responses whose URL shows a mail to anyone who has it. The field is removed, so that the language model does not get the URL.
+ */
+const SECRET_FIELD = 'design_url';
 
 export interface Service {
   /** The origin of the service, such as https://mail.example.com. */
@@ -14,25 +16,25 @@ export interface Service {
   secretKey: string;
 }
 
-/** Thrown if the service refuses or fails; the message tells the reason. */
+/** Thrown if the service refuses a request or fails. The message says why, in words for the language model. */
 export class ToolError extends Error {}
 
-/** The values of a request by parameter. */
+/** The parameters of a request or the fields of a record, by name. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads records: a GET with these parameters. Throws a ToolError. */
+/** Reads records by a GET request with these parameters. Throws a ToolError. */
 export function readRecords(service: Service, path: string, fields: Fields): Promise<Fields> {
   const query = new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)]));
-  return ask(service, query.size === 0 ? path : `${path}?${query}`, { method: 'GET' });
+  return request(service, query.size === 0 ? path : `${path}?${query}`, { method: 'GET' });
 }
 
-/** Changes data, or asks with more than a URL holds: a POST with these fields. Throws a ToolError. */
-export function change(service: Service, path: string, fields: Fields): Promise<Fields> {
+/** Sends a POST request with these fields, which changes data, or reads with parameters that are too long for a URL. Throws a ToolError. */
+export function post(service: Service, path: string, fields: Fields): Promise<Fields> {
   const headers = { 'content-type': 'application/json' };
-  return ask(service, path, { method: 'POST', headers, body: JSON.stringify(fields) });
+  return request(service, path, { method: 'POST', headers, body: JSON.stringify(fields) });
 }
 
-async function ask(
+async function request(
   { url, publicKey, secretKey }: Service,
   path: string,
   { headers, ...init }: { method: string; headers?: Record<string, string>; body?: string },
@@ -55,8 +57,8 @@ async function ask(
 
 function parse(text: string, url: string): Fields {
   try {
-    const hidden: unknown = JSON.parse(text, (name, value: unknown) => (name === HIDDEN ? undefined : value));
-    return Object(hidden);
+    const visible: unknown = JSON.parse(text, (name, value: unknown) => (name === SECRET_FIELD ? undefined : value));
+    return Object(visible);
   } catch {
     throw new ToolError(`${url} does not answer as Sendlark does: check SENDLARK_URL`);
   }

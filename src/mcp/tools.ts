@@ -1,7 +1,7 @@
 /**
- * The tools that a language model may use through `sendlark mcp`: each is one request to the API. Tools that read change nothing; those for
- * drafts create and change single sends and automations, which only a user of the dashboard sends or sets live. No tool sends, schedules or
- * deletes.
+ * The tools that a language model may use through `sendlark mcp`. Each tool is one request to the API. Some tools only read. The others
+ * create and change drafts of single sends and automations, which only a user of the dashboard can send or set live. No tool sends,
+ * schedules or deletes.
  */
 import Type, { type TObject } from 'typebox';
 import { addMail, addStep, changeAutomation, changeMail, changeStep } from '../automations/operations/changes.ts';
@@ -12,17 +12,17 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
-  /** Whether the tool creates or changes a draft; other tools only read. */
+  /** True if the tool creates or changes a draft, false if it only reads. */
   isForDrafts: boolean;
-  /** Whether reading is a POST, because the request may hold a whole mail. */
+  /** True if the tool reads with a POST request, because its parameters may hold a whole mail. */
   isPost?: boolean;
   /** The path below /api. */
   path: string;
-  /** The scopes of which a key pair needs one for this path, besides `everything`. */
+  /** The scopes with which a key pair may use this path; one of them, or `everything`, suffices. */
   scopes: readonly Scope[];
-  /** The parameters, which have the same names in the request; the API checks their values. */
+  /** The parameters of the tool, which have the same names in the request. The API checks their values. */
   input: TObject;
-  /** True if the API itself refuses to change anything but a draft. */
+  /** True if the tool changes an automation: the API then refuses to change anything but a draft. */
   isOfAutomation?: true;
 }
 
@@ -31,14 +31,19 @@ const MAX_ROWS = 50;
 const utr = Type.String({ description: 'The single send, by its utr.' });
 const automationUtr = Type.String({ description: 'The automation, by its utr.' });
 const stepUtr = Type.String({ description: 'The e-mail or step, by its utr.' });
-const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'At most so many.' }));
+const limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'The maximum number of records.' }),
+);
 const contactEmail = Type.String({ description: 'The e-mail address of the contact.' });
 const nothing = Type.Object({});
 
 const read = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: false });
 const draft = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: true });
 
-/** A tool that changes a draft of an automation by an operation of the API, with its parameters. `utr`: which record it changes. */
+/**
+ * Declares a tool that changes a draft of an automation by an operation of the API, and has the operation's parameters. `utr` describes the
+ * record that the tool changes.
+ */
 function automationDraft(
   tool: Pick<Tool, 'name' | 'title' | 'description' | 'path'>,
   { input: { properties } }: { input: TObject },
@@ -54,7 +59,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'read_overview',
     title: 'Overview',
-    description: 'What is set up, what is under way, the last mailings and how the audience changes.',
+    description: 'What is set up and under way in the account, the last mailings, and how the audience changes.',
     path: '/overview',
     scopes: ['read'],
     input: nothing,
@@ -86,7 +91,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'list_senders',
     title: 'Senders',
-    description: 'Who e-mails come from, and whether the address is verified.',
+    description: 'The senders from whom e-mails come, and whether their addresses are verified.',
     path: '/senders',
     scopes: ['read'],
     input: nothing,
@@ -94,7 +99,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'list_unsubscribe_groups',
     title: 'Unsubscribe groups',
-    description: 'Kinds of mail that a recipient can leave alone.',
+    description: 'Kinds of mail from which a recipient can unsubscribe separately.',
     path: '/unsubscribes-groups',
     scopes: ['read', 'contacts'],
     input: nothing,
@@ -145,7 +150,7 @@ export const TOOLS: readonly Tool[] = [
   read({
     name: 'count_audience',
     title: 'Audience of a single send',
-    description: 'How many would get a single send now, and how many not and why.',
+    description: 'How many contacts would get a single send now, and how many would not and why.',
     path: '/single-send/audience',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr }),
@@ -154,7 +159,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'check_single_send',
     title: 'Check of a single send',
     description:
-      'What is wrong with a single send before it goes: links, sample text, merge tags, and for all recipients empty values, unused branches of conditions and clipped e-mails.',
+      'What is wrong with a single send before it is sent: links, sample text, merge tags, and for all recipients empty values, unused branches of conditions and clipped e-mails.',
     isPost: true,
     path: '/check',
     scopes: ['read', 'campaigns'],
@@ -208,7 +213,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'check_automation',
     title: 'Check of an automation',
     description:
-      'What is wrong with the e-mails of an automation, live or a draft: the same as of a single send, also for all contacts whom each e-mail would reach now.',
+      'What is wrong with the e-mails of an automation, live or a draft: the same checks as of a single send, also for all contacts whom each e-mail would reach now.',
     path: '/automations/check',
     scopes: ['read', 'campaigns'],
     input: Type.Object({
@@ -220,7 +225,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'count_automation_trigger',
     title: 'Contacts who met a trigger',
     description:
-      'How many contacts of its target met the trigger of an automation in the last 30 days, live or a draft.',
+      'How many contacts in the target of an automation, live or a draft, met its trigger in the last 30 days.',
     path: '/automations/trigger',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr: automationUtr }),
@@ -229,7 +234,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'count_automation_entries',
     title: 'Contacts who could be let in',
     description:
-      'What would become of all contacts who are in the target of an automation now, or in a segment, if they were let in: how many would enter, and how many not and why.',
+      'What would become of all contacts who are in the target of an automation now, or in a segment, if they were let in: how many would enter, and how many would not and why.',
     path: '/automations/entries',
     scopes: ['read', 'campaigns'],
     input: Type.Object({
@@ -254,7 +259,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'read_automation_results',
     title: 'Results of an automation',
     description:
-      'How many more reached the goal than in the control group, and the value they brought, with intervals.',
+      'How many more contacts reached the goal than in the control group, and the value they brought, with confidence intervals.',
     path: '/automations/results',
     scopes: ['read', 'campaigns'],
     input: Type.Object({ utr: automationUtr }),
@@ -263,12 +268,12 @@ export const TOOLS: readonly Tool[] = [
     name: 'replay_automation',
     title: 'An automation over the last days',
     description:
-      'Who would have entered an automation in the last days, live or a draft, which e-mails would have been sent, who would have exited and why. Nothing is sent.',
+      'Who would have entered an automation, live or a draft, in the last days, which e-mails would have been sent, who would have exited and why. Nothing is sent.',
     path: '/automations/replay',
     scopes: ['read', 'campaigns'],
     input: Type.Object({
       utr: automationUtr,
-      days: Type.Optional(Type.Integer({ description: 'How many days back it begins, at most 90.' })),
+      days: Type.Optional(Type.Integer({ description: 'How many days ago the replay begins, at most 90.' })),
       opens: Type.Optional(Type.Integer({ description: 'How many of a hundred e-mails are assumed to be opened.' })),
       clicks: Type.Optional(Type.Integer({ description: 'How many of a hundred e-mails are assumed to be clicked.' })),
       email: Type.Optional(contactEmail),
@@ -278,15 +283,18 @@ export const TOOLS: readonly Tool[] = [
     name: 'create_draft',
     title: 'Begin a draft',
     description:
-      'Begins a single send as a draft that has only a name. Nobody gets it before a person sends it in the dashboard.',
+      'Begins a single send as a draft that has only a name. Nobody gets the e-mail before a person sends it in the dashboard.',
     path: '/single/send/draft',
     scopes: ['campaigns'],
-    input: Type.Object({ single_send_name: Type.String({ description: 'Its name, which recipients do not see.' }) }),
+    input: Type.Object({
+      single_send_name: Type.String({ description: 'The name of the single send, which recipients do not see.' }),
+    }),
   }),
   draft({
     name: 'change_draft',
     title: 'Change a draft',
-    description: 'Changes parts of a draft; what is not given stays. Refused for a single send that is not a draft.',
+    description:
+      'Changes parts of a draft; parameters that are absent change nothing. Refused for a single send that is not a draft.',
     path: '/single/send/save',
     scopes: ['campaigns'],
     input: Type.Object({
@@ -308,14 +316,16 @@ export const TOOLS: readonly Tool[] = [
     name: 'create_automation_draft',
     title: 'Begin an automation',
     description:
-      'Makes an automation from a recipe, with its trigger, waits and e-mails, as a draft. Nobody enters it before a person starts it in the dashboard.',
+      'Makes an automation from a recipe, with its trigger, waits and e-mails, as a draft. Nobody enters the automation before a person starts it in the dashboard.',
     path: '/automations/create-from-recipe',
     scopes: ['campaigns'],
     input: Type.Object({
       recipe: Type.String({ description: `One of ${RECIPES.join(', ')}.` }),
-      language: Type.String({ description: 'The language of its e-mails: en or de.' }),
-      automation_name: Type.String({ description: 'Its name, which recipients do not see.' }),
-      automation_for: Type.String({ description: 'Its target: contacts_<contact type id> or segments_<segment id>.' }),
+      language: Type.String({ description: 'The language of the e-mails: en or de.' }),
+      automation_name: Type.String({ description: 'The name of the automation, which recipients do not see.' }),
+      automation_for: Type.String({
+        description: 'The target of the automation: contacts_<contact type id> or segments_<segment id>.',
+      }),
       unsubscribe_group_id: Type.Integer(),
       sender_id: Type.Integer(),
     }),
@@ -325,7 +335,7 @@ export const TOOLS: readonly Tool[] = [
       name: 'change_automation_draft',
       title: 'Change an automation',
       description:
-        'Changes the name, target, trigger, goal, exit rule, control group and re-entry of an automation; what is not given stays. Refused while it is live.',
+        'Changes the name, target, trigger, goal, exit rule, control group and re-entry of an automation; parameters that are absent change nothing. Refused while the automation is live.',
       path: '/automations/update',
     },
     changeAutomation,
@@ -343,7 +353,8 @@ export const TOOLS: readonly Tool[] = [
     {
       name: 'change_mail_of_automation_draft',
       title: 'Change an e-mail of an automation',
-      description: 'Changes parts of an e-mail; what is not given stays. Refused while the automation is live.',
+      description:
+        'Changes parts of an e-mail; parameters that are absent change nothing. Refused while the automation is live.',
       path: '/automations/schedule/update',
     },
     changeMail,
@@ -364,7 +375,7 @@ export const TOOLS: readonly Tool[] = [
       name: 'change_step_of_automation_draft',
       title: 'Change a step of an automation',
       description:
-        'Changes the settings of a step, or the wait before it; what is not given stays. Refused while the automation is live.',
+        'Changes the settings of a step, or the wait before it; parameters that are absent change nothing. Refused while the automation is live.',
       path: '/automations/step/update',
     },
     changeStep,

@@ -1,4 +1,7 @@
-/** The caller of an operation: a program with a key pair or a user with a session. Also the check whether the caller may perform it. */
+/**
+ * The caller of an operation, which is a program with a key pair or a user with a session, and the checks whether a caller may perform an
+ * operation.
+ */
 import { ROLES, type Role, SCOPES, type Scope } from '../database/schema/index.ts';
 import { Failure } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -8,7 +11,7 @@ import type { Session } from '../users/sessions.ts';
 
 const FORBIDDEN = 403;
 
-/** The caller of an operation, the account and the caller's rights. */
+/** The caller of an operation: the acting person or program, the account, and the caller's rights. */
 export interface Caller {
   /** The account of the caller: the `user_id` of every record that the caller can see. */
   accountId: number;
@@ -22,35 +25,35 @@ export interface Caller {
   scopes: readonly Scope[] | null;
 }
 
-/** The callers who may perform an operation. */
+/** States which callers may perform an operation. */
 export interface AccessRule {
-  /** The lowest role that may perform it. */
+  /** The lowest role that may perform the operation. */
   role: Role;
   /**
-   * True if the operation changes nothing and shows no secret although its role is above viewer, so that the scope
-   * `read` suffices for a key pair.
+   * True if the scope `read` suffices for a key pair although `role` is above viewer, because the operation changes nothing and shows no
+   * secret.
    */
   isReading?: true | undefined;
-  /** True if one scope suffices for a key pair, whichever it is. */
+  /** True if any single scope suffices for a key pair. */
   isForAnyScope?: true | undefined;
   /**
-   * True if only signed-in users may perform it, because it creates, changes or removes access: a stolen key pair must not be
+   * True if only signed-in users may perform the operation, because it creates, changes or removes access: a stolen key pair must not be
    * enough to become an operator, or to keep access after the pair is revoked.
    */
   isForUsers?: true | undefined;
-  /**
-   * True if the operation concerns the whole installation, so that only signed-in operators may perform it and a key
-   * pair is not enough.
-   */
+  /** True if only signed-in operators may perform the operation, because it concerns the whole installation. */
   isForOperators?: true | undefined;
 }
 
-/** The rule of a route of the API: the rule of its operation, and the scope with which key pairs use its feature. */
+/** The access rule of a route of the API: the rule of the route's operation, and the scope that key pairs need for the route's feature. */
 export interface RouteRule extends AccessRule {
   scope: Exclude<Scope, 'read'>;
 }
 
-/** Throws 403 unless a signed-in user may perform an operation with this rule. */
+/**
+ * Throws 403 if the caller's role is too low for this rule, or if the operation is for operators and the caller is not a signed-in
+ * operator.
+ */
 export function requireAccess({ role: least, isForOperators }: AccessRule, caller: Caller): void {
   const { role } = caller;
   const required = isForOperators ? 'owner' : least;
@@ -60,9 +63,8 @@ export function requireAccess({ role: least, isForOperators }: AccessRule, calle
 }
 
 /**
- * Returns the scopes of which a key pair needs one for a route: the scope of its feature, or `read` if the route only
- * reads. `everything` always suffices, so it is in the list only if no other scope does, for example because the route
- * is for owners.
+ * Returns the scopes that suffice for a key pair to use a route: the scope of the route's feature, and `read` if the route only reads. The
+ * scope `everything` always suffices, so it is returned only if no other scope does, for example because the route is for owners.
  */
 export function sufficientScopes({ role, isReading, isForAnyScope, scope }: RouteRule): Scope[] {
   if (isForAnyScope) return [...SCOPES];
@@ -73,17 +75,16 @@ export function sufficientScopes({ role, isReading, isForAnyScope, scope }: Rout
 }
 
 /**
- * Returns the rights that a key pair with these scopes has in a route: the rights of an owner with `everything`, of an
- * editor with the scope of the feature, otherwise of a viewer. Throws 403 if the scopes do not suffice, or if the route
- * is not for key pairs.
+ * Returns the role that a key pair with these scopes has in a route: owner with the scope `everything`, editor with the scope of the
+ * route's feature, otherwise viewer. Throws 403 if the scopes do not suffice, or if key pairs may not use the route.
  */
 export function requireScope(rule: RouteRule, scopes: readonly Scope[]): Role {
   if (rule.isForOperators) throw new Failure(FORBIDDEN, sentence('operators_only'));
   if (rule.isForUsers) throw new Failure(FORBIDDEN, sentence('people_only'));
   if (scopes.includes('everything')) return 'owner';
   const sufficient = sufficientScopes(rule);
-  const held = sufficient.filter((scope) => scopes.includes(scope));
-  if (held.length > 0) return held.includes(rule.scope) ? 'editor' : 'viewer';
+  const matching = sufficient.filter((scope) => scopes.includes(scope));
+  if (matching.length > 0) return matching.includes(rule.scope) ? 'editor' : 'viewer';
   const [scope = 'everything', other] = sufficient;
   throw new Failure(
     FORBIDDEN,
@@ -100,11 +101,12 @@ export function callerWithSession({ id: sessionId, user }: Session, address: str
 /** Returns true if the caller may read what belongs to the features of this scope. */
 export function mayRead({ scopes }: Pick<Caller, 'scopes'>, scope: RouteRule['scope']): boolean {
   const sufficient = [...sufficientScopes({ role: 'viewer', scope }), 'everything'];
-  return scopes === null || scopes.some((held) => sufficient.includes(held));
+  return scopes === null || scopes.some((own) => sufficient.includes(own));
 }
 
 /**
- * Returns true if the caller may change nothing. Such callers get no links that work without signing in, such as those to a design page.
+ * Returns true if the caller may change nothing. Such a caller gets no links that work without signing in, such as the link to a design
+ * page.
  */
 export function isReadOnly({ role }: Pick<Caller, 'role'>): boolean {
   return role === 'viewer';

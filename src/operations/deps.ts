@@ -13,14 +13,14 @@ import type { Clock } from '../time/clock.ts';
 
 export interface Deps {
   db: Db;
-  /** Requests wait here for the write lock of `db`, because `db` itself never waits. */
+  /** The queue in which requests wait for the write lock of `db`, because `db` itself never waits. */
   lock: WriteLock;
   config: Config;
   clock: Clock;
   tokens: Tokens;
   /** The opens and clicks that are not on disk yet. */
   hits: HitBuffer;
-  /** Origin of links, without a trailing slash; known only once the port is. */
+  /** Returns the origin of links, without a trailing slash. It is known only once the service listens on its port. */
   publicUrl(): string;
   /** Tells the background thread that there is work. */
   wake(): void;
@@ -28,18 +28,18 @@ export interface Deps {
   wakeWebhooks(): void;
   /** Returns a new DNS resolver, whose queries can be cancelled. */
   resolver(): Resolver;
-  /** Downloads from a URL of Amazon SNS: a certificate that verifies a signature, or the link that confirms a subscription. */
+  /** Downloads from a URL of Amazon SNS: the certificate for a signature, or the link that confirms a subscription. */
   fetchFromAmazon: Download;
   /** Imports contacts in the import thread. */
   importer: Importer;
   /** The uploaded files that wait for their import. */
   imports: ImportJobs;
   /**
-   * With sender nodes: stores a recipient's choice in JetStream, where a restored backup finds it again, and resolves once the
-   * choice is carried out. Throws 503 if that is not possible now.
+   * Stores a recipient's choice in JetStream, so that a restored backup gets the choice again, and resolves once it is carried out. Throws
+   * 503 if that is not possible now. Absent if there are no sender nodes.
    */
   keepChoice?: (token: string, ids: RecipientIds, choice: Choice) => Promise<void>;
   backups: Backups;
-  /** Stops the service once open requests are answered, and starts it again. */
+  /** Restarts the service once open requests are answered. */
   restart(): void;
 }

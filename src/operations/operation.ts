@@ -1,5 +1,5 @@
 /**
- * An operation: one thing that the product can do, declared once with its input, its output and its callers. The API maps a
+ * Operations: an operation is one thing that the product can do, declared once with its input, its output and its callers. The API maps a
  * path to it (src/http/operation-routes.ts), and a page calls it as a function (src/operations/perform.ts).
  */
 import type { Static, TObject } from 'typebox';
@@ -11,28 +11,28 @@ import type { Deps } from './deps.ts';
 
 /** The arguments of an operation besides its input: the application and the caller. */
 export interface Context extends Deps, Caller {
-  /** Whether the connection of the request has ended, so that nobody waits for the answer. */
+  /** Returns true if the connection of the request has ended, so that nobody waits for the answer any more. */
   isGone(): boolean;
 }
 
-/** One thing that the product can do. */
+/** An operation: one thing that the product can do. */
 export interface Operation<Input extends TObject, Output> extends AccessRule {
   /** The title in the API reference, such as “Add a group”. */
   name: string;
-  /** Further text for the API reference. */
+  /** A longer description in the API reference. */
   description?: string;
   input: Input;
-  /** Adds the field errors that need the database. Sees only the fields that are present and passed the schema. */
+  /** Adds the field errors that only the database can show. `input` has only the fields that are present and fit the schema. */
   check?(context: Context, input: Partial<Static<Input>>, errors: FieldErrorCollector): void | Promise<void>;
   run(context: Context, input: Static<Input>): Output | Promise<Output>;
   /**
-   * True if `check` and `run` are synchronous and `run` is one small write, as of one record: requests that arrive at the same time then
-   * share a transaction, and so wait for the disk once (src/operations/write-together.ts).
+   * True if `check` and `run` are synchronous and `run` is one small write, for example of one record. Requests that arrive at the same
+   * time then share a transaction, so that they wait for the disk only once (src/operations/write-together.ts).
    */
   isOneWrite?: true;
 }
 
-/** An operation with a schema of its output, so that the API can answer with it. */
+/** An operation whose output has a schema, so that the API can answer with the output. */
 export interface DescribedOperation<Input extends TObject, Output extends TObject>
   extends Operation<Input, Static<Output>> {
   output: Output;
@@ -48,7 +48,7 @@ export interface RecordOperation<Input extends TObject, Record extends TObject>
   json(context: Context, input: Static<Input>): string | undefined | Promise<string | undefined>;
 }
 
-/** The source of a list's records, and the part to read. */
+/** Selects the records of a list: their source, and which part of the list to read. */
 export interface Selection extends ListSource {
   part: ListPart;
 }
@@ -59,27 +59,29 @@ export interface ListOperation<Input extends TObject, Record extends TObject>
   /** The name of the list in the API's answer. */
   as: string;
   record: Record;
-  /** Selects the requested records. The API sends them as SQLite makes them, without a JavaScript object for each. */
+  /** Selects the requested records. The API sends the JSON that SQLite makes of them, without a JavaScript object for each record. */
   select(context: Context, input: Static<Input>): Selection;
 }
 
 /** Declares an operation. */
 export function operation<Input extends TObject, Output extends TObject>(
-  stated: DescribedOperation<Input, Output>,
+  declaration: DescribedOperation<Input, Output>,
 ): DescribedOperation<Input, Output>;
-export function operation<Input extends TObject, Output>(stated: Operation<Input, Output>): Operation<Input, Output>;
-export function operation(stated: object): object {
-  return stated;
+export function operation<Input extends TObject, Output>(
+  declaration: Operation<Input, Output>,
+): Operation<Input, Output>;
+export function operation(declaration: object): object {
+  return declaration;
 }
 
 /** Declares an operation that reads one record. The operation throws 404 if there is no such record. */
 export function recordOperation<Input extends TObject, Record extends TObject>(
-  stated: Omit<RecordOperation<Input, Record>, 'run'>,
+  declaration: Omit<RecordOperation<Input, Record>, 'run'>,
 ): RecordOperation<Input, Record> {
   return {
-    ...stated,
+    ...declaration,
     async run(context, input) {
-      const json = await stated.json(context, input);
+      const json = await declaration.json(context, input);
       if (json === undefined) throw notFound();
       return JSON.parse(json);
     },
@@ -88,12 +90,12 @@ export function recordOperation<Input extends TObject, Record extends TObject>(
 
 /** Declares an operation that reads a list of records. */
 export function listOperation<Input extends TObject, Record extends TObject>(
-  stated: Omit<ListOperation<Input, Record>, 'run'>,
+  declaration: Omit<ListOperation<Input, Record>, 'run'>,
 ): ListOperation<Input, Record> {
   return {
-    ...stated,
+    ...declaration,
     run(context, input) {
-      const { part, ...source } = stated.select(context, input);
+      const { part, ...source } = declaration.select(context, input);
       return readPart(context.db, source, part);
     },
   };

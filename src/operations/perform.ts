@@ -1,7 +1,4 @@
-/**
- * Performs an operation for a caller in this process, such as a page: checks the caller's role, parses and checks the input,
- * and runs the operation.
- */
+/** Performs an operation for a caller in this process, such as a page. */
 import type { Static, TObject } from 'typebox';
 import { normalize } from '../http/requests/normalize.ts';
 import { FieldErrorCollector, passedFields } from '../http/requests/validation.ts';
@@ -9,17 +6,17 @@ import { isValid, type SchemaError } from '../http/schema-compilers.ts';
 import { requireAccess } from './callers.ts';
 import type { Context, Operation } from './operation.ts';
 
-/** Input as a caller passes it, under the operation's own names. Values may be texts, as in a form. */
-export type Given<Input extends TObject> = { readonly [Name in keyof Static<Input>]?: unknown };
+/** The input of an operation before it is checked. Values may be texts, as in a form. */
+export type UncheckedInput<Input extends TObject> = { readonly [Name in keyof Static<Input>]?: unknown };
 
 /**
- * Performs an operation and returns its output. Throws a Failure: 403 if the caller may not perform it, 422 with the field
- * errors, or a failure of the operation itself.
+ * Checks the caller's role, parses and checks the input, performs the operation, and returns its output. Throws a Failure: 403 if the
+ * caller may not perform the operation, 422 with the field errors, or the failure of the operation itself.
  */
 export async function perform<Input extends TObject, Output>(
   operation: Operation<Input, Output>,
   context: Context,
-  values: Given<Input>,
+  values: UncheckedInput<Input>,
 ): Promise<Output> {
   requireAccess(operation, context);
   const input = normalize(operation.input, values);

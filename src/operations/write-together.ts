@@ -9,10 +9,9 @@ import type { Context, Operation } from './operation.ts';
 const LOCK_WAIT_MS = 1500;
 
 /**
- * Runs an operation that is one write (`isOneWrite`) in one transaction with such operations of other requests, and
- * resolves with the output of the operation once the transaction is on the disk. The check of the operation is repeated
- * in the transaction, because an earlier write may have taken the same name. Throws what the operation throws, and 503
- * if the write lock does not become free in time.
+ * Runs an operation that is one write (`isOneWrite`) in one transaction with such operations of other requests. Resolves with the output
+ * once the transaction is on the disk. The operation's check is repeated in the transaction, because another request may have taken the
+ * same name in the meantime. Throws what the operation throws, and 503 if the write lock does not become free in time.
  */
 export async function runTogether<Input extends TObject, Output>(
   operation: Operation<Input, Output>,
@@ -20,7 +19,7 @@ export async function runTogether<Input extends TObject, Output>(
   input: Static<Input>,
 ): Promise<Output> {
   let isWoken = false;
-  // Other threads see the new rows after the commit only.
+  // Wakes other threads only after the commit, because they cannot see the new rows before.
   const wake = () => {
     isWoken = true;
   };
@@ -39,7 +38,7 @@ export async function runTogether<Input extends TObject, Output>(
   }
 }
 
-/** Returns what an operation has returned. Throws if that is a promise, so that the transaction is rolled back. */
+/** Returns the result of an operation. Throws if the result is a promise, so that the transaction is rolled back. */
 function requireSynchronous<T>({ name }: { name: string }, result: T | Promise<T>): T {
   if (result instanceof Promise) throw new Error(`${name} is not one write`);
   return result;

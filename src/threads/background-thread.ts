@@ -1,7 +1,7 @@
 /**
- * Entry point of the background thread, which has its own database connection and loop. Messages wake it, and the message `stop` ends it.
- * When it has been idle for a while it asks to rest, and it ends once that is granted and another step finds nothing to do (see
- * `kept-thread.ts`).
+ * Entry point of the background thread, which has its own database connection and loop. Messages wake the thread, and the message `stop`
+ * ends it. An idle thread asks whether it may rest. Once that is granted, it takes another step, and ends if the step finds nothing to do
+ * (see `kept-thread.ts`).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect } from '../database/open.ts';
@@ -24,7 +24,7 @@ import { Background } from './background.ts';
 import type { KeptThreadData } from './kept-thread.ts';
 
 const IDLE_MS = 500;
-/** It does not end for a shorter rest, because starting again costs as much as waiting for some minutes. */
+/** The shortest rest for which the thread ends. For a shorter one, starting again would cost more than waiting. */
 const LEAST_REST_MS = 60_000;
 /** The wait before trying again to listen for returned mail. */
 const LISTEN_RETRY_MS = 10_000;
@@ -33,30 +33,30 @@ const LOCK_TIMEOUT_MS = 1000;
 let isStopping = false;
 const { config, origin, restsAfterMs, knownHolds }: KeptThreadData = workerData;
 const db = connect(config.DATABASE_PATH);
-// Short, because stopping has to wait for a statement that waits for the lock.
+// The timeout is short, because a stop has to wait for a statement that waits for the lock.
 db.$client.pragma(`busy_timeout = ${LOCK_TIMEOUT_MS}`);
 const publicUrl = () => findPublicUrl(db.$client, config).url || origin;
 const log: Log = (fields, text, level) => parentPort?.postMessage({ fields, text, level });
 const relayUse = new RelayUse(db.$client);
 const onRelayFailure = (relay: string, { stage, reply }: Outcome, id: number | undefined) => {
-  guarded(() => {
+  writeSafely(() => {
     if (relayUse.failed({ relay, id, reply, at: Date.now() })) log({ relay, stage, reply }, RELAY_FAILS, 'warn');
   });
 };
 const onRelayAcceptance = (relay: string, id: number | undefined) =>
-  guarded(() => {
+  writeSafely(() => {
     if (relayUse.accepted({ relay, id, at: Date.now() })) log({ relay }, RELAY_WORKS);
   });
-/** The name for EHLO if neither SMTP_HELO nor the public URL provides one. */
+/** The ehloName for EHLO if neither SMTP_HELO nor the public URL provides one. */
 let machineName = '';
-const name = () => configuredName(config.SMTP_HELO, publicUrl()) || machineName;
+const ehloName = () => configuredName(config.SMTP_HELO, publicUrl()) || machineName;
 const openRelays = (relays: readonly Relay[]) =>
-  new SmtpPool(relays, { connections: config.SMTP_CONNECTIONS, name, onRelayFailure, onRelayAcceptance });
-const nameFound = heloName('', '').then((name) => {
+  new SmtpPool(relays, { connections: config.SMTP_CONNECTIONS, name: ehloName, onRelayFailure, onRelayAcceptance });
+const machineNameFound = heloName('', '').then((name) => {
   machineName = name;
 });
-// Waits for the machine's name only if a relay would be given that name, because finding it may take a DNS lookup.
-if (name() === '' && hasRelay(db.$client, config)) await nameFound;
+// Waits for the machine's ehloName only if a relay would get that ehloName, because finding it may take a DNS lookup.
+if (ehloName() === '' && hasRelay(db.$client, config)) await machineNameFound;
 const courier = () =>
   config.SMTP_URL === ''
     ? new CurrentCourier({
@@ -65,7 +65,7 @@ const courier = () =>
         graceMs: config.SHUTDOWN_SECONDS * 1000,
       })
     : openRelays(parseRelays(config.SMTP_URL));
-// Imported only here, so that nothing of it is loaded without nodes.
+// The module is imported only here, so that nothing of it is loaded without sender nodes.
 const controller =
   config.NATS_URL.length > 0
     ? new (await import('../nodes/controller/controller.ts')).Controller({ client: db.$client, config, log })
@@ -84,7 +84,7 @@ const background = new Background({
 });
 
 /** Logs a failed write. Nothing is lost: the next step tries again, because the work is on disk or still in memory. */
-function guarded(work: () => void): void {
+function writeSafely(work: () => void): void {
   try {
     work();
   } catch (error) {
@@ -92,7 +92,9 @@ function guarded(work: () => void): void {
   }
 }
 
-/** Runs a step. A step that fails, for example on a full disk, is logged and retried after the pause; the queue is on disk. */
+/**
+ * Runs a step. If it fails, for example on a full disk, logs the error; the step is repeated after the pause, because the queue is on disk.
+ */
 async function stepSafely(): Promise<boolean> {
   try {
     return await background.step();
@@ -102,7 +104,7 @@ async function stepSafely(): Promise<boolean> {
   }
 }
 
-/** When there is work to do next, epoch milliseconds; 0 if that cannot be determined. */
+/** Returns when there is work to do next, in epoch milliseconds; 0 if that cannot be determined. */
 function nextWorkAt(): number {
   try {
     return background.nextWorkAt();
@@ -112,14 +114,14 @@ function nextWorkAt(): number {
   }
 }
 
-/** Empty while nothing listens for returned mail. */
+/** The listeners for returned mail; empty while the port cannot be used, or none is configured. */
 const bounceListeners: BounceListener[] = [];
 if (config.BOUNCE_LISTEN !== null) void listenForBounces(config.BOUNCE_LISTEN);
 
 /** Listens for returned mail. Retries while another program uses the port, because that must not stop sending. */
 async function listenForBounces(at: { host: string; port: number }): Promise<void> {
   try {
-    // Imported only here, because smtp-server takes 8 MB and 40 ms of CPU time to load.
+    // The module is imported only here, because smtp-server takes 8 MB and 40 ms of CPU time to load.
     const { startBounceIntake } = await import('../delivery/feedback/bounces/intake.ts');
     const listener = await startBounceIntake(db, systemClock, { ...at, domain: config.BOUNCE_DOMAIN });
     if (isStopping) await listener.close();
@@ -131,7 +133,7 @@ async function listenForBounces(at: { host: string; port: number }): Promise<voi
 }
 
 // Results are written even while a step enqueues recipients or compiles.
-setInterval(() => guarded(() => background.record()), background.recordMs).unref();
+setInterval(() => writeSafely(() => background.record()), background.recordMs).unref();
 
 let wake: () => void = () => undefined;
 let mayRest = false;
@@ -141,16 +143,22 @@ parentPort?.on('message', (message) => {
     background.stop();
   }
   if (message === 'rest') mayRest = true;
-  guarded(() => background.acknowledge());
-  guarded(() => background.handOverTransactional());
+  writeSafely(() => background.acknowledge());
+  writeSafely(() => background.handOverTransactional());
   wake();
 });
 
-/** Never rests with sender nodes, or if it listens for returned mail, because other programs then send messages to this thread. */
+/**
+ * Whether the thread may rest at all. With sender nodes, or if it listens for returned mail, it never rests, because other programs send it
+ * messages.
+ */
 const mayEverRest = controller === null && config.BOUNCE_LISTEN === null;
-/** When the last step that found work ended. */
+/** The time at which the last step that found work ended, on the monotonic clock. */
 let busyAt = performance.now();
-/** Whether a reply is pending. A second reply would arrive after the step caused by the first, and hide writes made in between. */
+/**
+ * Whether the thread has asked for a rest and has no reply yet. It must not ask twice: the second reply would arrive after the step that
+ * the first reply causes, and would hide writes made in between.
+ */
 let hasAsked = false;
 while (!isStopping) {
   const isGranted = mayRest;
@@ -182,7 +190,7 @@ while (!isStopping) {
 for (const listener of bounceListeners) await listener.close();
 await background.close(config.SHUTDOWN_SECONDS * 1000);
 await controller?.close();
-// Answers requests that wait for a stop to be acknowledged: nothing is sent any more.
-guarded(() => background.acknowledge());
+// Acknowledges the stop to the requests that wait for it: from now on nothing is sent.
+writeSafely(() => background.acknowledge());
 db.$client.close();
 parentPort?.close();

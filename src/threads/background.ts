@@ -1,4 +1,7 @@
-/** The work outside HTTP: segments, launching, enqueueing, delivering. It runs in steps, so that tests can run one at a time. */
+/**
+ * The work outside HTTP, such as updating segments, and launching, enqueueing and delivering mail. It is done in steps, so that a test can
+ * run one step at a time.
+ */
 
 import { continueJobs } from '../audience/bulk/jobs.ts';
 import { continueUndos } from '../audience/import/undo.ts';
@@ -59,21 +62,22 @@ interface BackgroundDeps {
   courier: Courier;
   /** Creates the hand-offs that give claims to sender nodes. */
   openNodes?(deps: HandoffsDeps): Handoffs;
-  /** Resolves MX records; without it only the mailbox providers' own domains are known. */
+  /** Resolves MX records. If absent, only the mailbox providers' own domains are recognized. */
   resolveMx?: ResolveMx;
   tokens: Tokens;
   /** The origin of links, without a trailing slash. */
   publicUrl(): string;
   log: Log;
-  /** The holds logged earlier. If absent, existing holds are not logged. */
+  /** The holds that an earlier thread has logged. If absent, holds that exist at the start are not logged. */
   knownHolds?: KnownHolds | undefined;
 }
 
 /**
- * How long launching or enqueueing may take in a step, in milliseconds. The mails already claimed keep the SMTP relay busy for that long.
+ * The time that launching or enqueueing may take in a step, in milliseconds. It is so short that the mails already claimed keep the SMTP
+ * relay busy in the meantime.
  */
 const TIME_SLICE_MS = 100;
-/** Holds are logged within this time. */
+/** How often holds are logged while there is work, in milliseconds. */
 const HOLD_LOG_INTERVAL_MS = 1000;
 
 export class Background {
@@ -98,7 +102,7 @@ export class Background {
   readonly #transactional: TransactionalWorker;
   #isStopping = false;
   #holdsLoggedAt = 0;
-  /** The fault as last recorded. */
+  /** The fault of the settings for links that was recorded last; null if there was none, undefined before the first check. */
   #linksFault: Sentence | null | undefined;
 
   constructor(deps: BackgroundDeps) {
@@ -116,7 +120,7 @@ export class Background {
       log: deps.log,
     });
     this.#followSettings();
-    // An earlier run may have waited for sender nodes.
+    // An earlier run may have recorded that mail waits for sender nodes.
     if (deps.openNodes === undefined) noteMailWaits(deps.db.$client, null);
     followTimeZone(deps.db.$client, deps.config.TIME_ZONE);
     this.#dates = new DateEntries(deps);
@@ -156,8 +160,8 @@ export class Background {
   }
 
   /**
-   * Does some of each kind of work. Returns whether there is more to do right now. While all sending is held, it only records results and
-   * finishes cancelled mailings.
+   * Does a part of each kind of work. Returns true if there is more to do right now. While all sending is held, a step only records results
+   * and finishes cancelled mailings.
    */
   async step(): Promise<boolean> {
     try {
@@ -221,7 +225,7 @@ export class Background {
       emptyLogAfterErasure(db.$client);
       return false;
     });
-    // Skipped while sending is held: one reason is a wrong clock, by which everything may seem old.
+    // Old records are kept while sending is held, because the reason may be a wrong clock, by which everything may seem old.
     if (!isHeld) {
       await part('old opens and clicks', () =>
         this.#oldEvents.continueRemoval(clock.now().getTime(), clock.monotonic()),
@@ -249,7 +253,7 @@ export class Background {
     return hasMoreNow;
   }
 
-  /** Takes steps of automations. Returns true if there are more. */
+  /** Takes due steps of automations. Returns true if there are more. */
   async #takeSteps(): Promise<boolean> {
     const moved = await enqueueDueMails({ ...this.#deps, newMails: this.#newMails });
     return moved > 0 || this.#newMails.isUnderWay;
@@ -261,8 +265,8 @@ export class Background {
   }
 
   /**
-   * Call it after a step that found nothing to do. Returns when there is work to do next, epoch milliseconds, provided that the database is
-   * not written before. Returns at most the current time while work is in progress or failing.
+   * Returns when there is work to do next, in epoch milliseconds, provided that the database is not written before. Returns at most the
+   * current time while work is in progress or failing. Call it only after a step that found nothing to do.
    */
   nextWorkAt(): number {
     const { db, clock } = this.#deps;
@@ -281,7 +285,7 @@ export class Background {
     this.#worker.acknowledge();
   }
 
-  /** Starts due transactional mail, and records the results of other mail. Need not wait for a step. */
+  /** Starts due transactional mail, and records the results of other transactional mail. It may be called during a step. */
   handOverTransactional(): void {
     this.#transactional.run();
   }
@@ -296,7 +300,7 @@ export class Background {
     this.#failing.watch('recording of results', () => this.#worker.record());
   }
 
-  /** Starts nothing new: the current step ends, and no further mail is sent. */
+  /** Stops starting work: the current step ends, and no further mail is sent. */
   stop(): void {
     this.#isStopping = true;
     this.#feeds.stop();
@@ -311,7 +315,7 @@ export class Background {
       this.#worker.close(graceMs),
       this.#transactional.finish(),
       this.#feeds.settled(),
-      // Without nodes the worker closes it.
+      // With sender nodes, the courier sends only transactional mail and is closed here; otherwise the worker closes it.
       ...(this.#deps.openNodes === undefined ? [] : [this.#deps.courier.close(graceMs)]),
     ]);
     completeFinishedSends(this.#deps);
@@ -327,7 +331,7 @@ export class Background {
     this.#linksFault = fault;
   }
 
-  /** Logs new holds every second while there is work, and when it ends. */
+  /** Logs new holds once a second while there is work, and once when the work ends. */
   #logHolds(isBusy: boolean): void {
     const now = performance.now();
     if (isBusy && now - this.#holdsLoggedAt < HOLD_LOG_INTERVAL_MS) return;
@@ -335,13 +339,13 @@ export class Background {
     this.#holds.logNew();
   }
 
-  /** Starts a time slice. The returned function tells whether there is time left. */
+  /** Starts a time slice. The returned function returns true while time is left. */
   #timeSlice(): () => boolean {
     const until = performance.now() + TIME_SLICE_MS;
     return () => !this.#isStopping && performance.now() < until;
   }
 
-  /** Runs a part whose failure must not stop delivery; the next step retries it. Throws if the disk fails. */
+  /** Runs a part of a step. A failure is logged and must not stop delivery; the next step repeats the part. Throws if the disk fails. */
   async #safely(part: string, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.#failing.watch(part, work);

@@ -1,4 +1,4 @@
-/** Entry point of the compile threads, which process whole mails, one at a time. */
+/** Entry point of the compile threads. Each processes whole mails, one at a time. */
 import { parentPort } from 'node:worker_threads';
 import { findPictureIds } from '../database/functions/picture-ids.ts';
 import { checkBuilt } from '../delivery/checks/built-mail.ts';
@@ -52,7 +52,7 @@ async function answer<Name extends keyof Jobs>({
     return { result: await jobs[name](input) };
   } catch (error) {
     if (error instanceof ContentError) return { problem: stored(error.said) };
-    // Only the template varies here, so errors thrown by a library are caused by the template too.
+    // Only the template differs from job to job, so an error that a library throws is caused by the template too.
     const reason = error instanceof RangeError ? 'it is too large or nested too deeply' : String(error);
     return { problem: `The template could not be compiled: ${reason}.` };
   }

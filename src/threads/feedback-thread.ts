@@ -1,6 +1,6 @@
 /**
- * Entry point of the thread that supports the public pages of sender nodes and stores choices in JetStream. It receives choices made on the
- * pages of this process and replies to each; the message `stop` ends it.
+ * Entry point of the thread that supports the public pages of sender nodes and stores recipients' choices in JetStream. It receives the
+ * choices made on the pages of this process and replies to each. The message `stop` ends it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config.ts';

@@ -1,4 +1,4 @@
-/** Starts and stops the thread that supports the public pages of sender nodes, and passes choices to it. */
+/** Starts and stops the thread that supports the public pages of sender nodes, and passes recipients' choices to it. */
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Config } from '../config.ts';
@@ -11,10 +11,10 @@ import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
 const RESTART_MS = 1000;
-/** The maximum number of waiting choices; each waits for seconds only while NATS does not reply. */
+/** The maximum number of choices that wait for a reply. A choice waits for seconds only while NATS does not reply. */
 const MAX_WAITING = 10_000;
 
-/** A choice to store. */
+/** A recipient's choice for the thread to store. The reply has the same number. */
 export interface ChoiceMessage {
   number: number;
   token: string;

@@ -9,9 +9,12 @@ import { connect, type Db } from '../database/open.ts';
 /** The tasks of the thread. */
 export type ImportMessage = { task: 'import' | 'preview'; job: ImportJob } | { task: 'read'; job: ExportJob };
 
-/** SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */
+/** The size of SQLite's page cache in KiB. An import reads its tables in order, so a larger cache would only use memory. */
 const CACHE_KIB = 4000;
-/** How long an import waits for a lock that another process holds. It is long because giving up would waste the whole upload. */
+/**
+ * How long an import waits for a lock that another process holds, in milliseconds. The wait is long because giving up would waste the whole
+ * upload.
+ */
 const LOCK_TIMEOUT_MS = 60_000;
 
 parentPort?.on('message', async (message: ImportMessage) => {

@@ -1,6 +1,7 @@
 /**
- * Computes when the background thread has work next if the database is not written before. Call it after a step that found nothing to do,
- * so it covers what such a step leaves: work that waits for its time, and work that waits for something other than a write.
+ * Computes when the background thread has work next, provided that the database is not written before. It is meant to be called after a
+ * step that found nothing to do, so it covers what such a step leaves: work that waits for its time, and work that waits for something
+ * other than a write.
  */
 import type { Database } from 'better-sqlite3';
 import { isImportUnderWay } from '../audience/import/turns.ts';
@@ -17,7 +18,7 @@ const LONGEST_REST_MS = 3_600_000;
 
 const RESULT_HELD = RESULT_HELD_CODES.map((code) => `'${code}'`).join();
 
-/** Rows of work in progress. For mail without a final state, the background thread knows more than is on disk. */
+/** The rows of work in progress. If there is one, the thread must not end: for mail without a final state it knows more than is on disk. */
 const UNDER_WAY = [
   `FROM deliveries INDEXED BY deliveries_sending WHERE state = ${DELIVERY_STATE.sending}`,
   `FROM mailings m INDEXED BY mailings_unfinished WHERE finished_at IS NULL AND state = 'sending' AND EXISTS (
@@ -36,9 +37,9 @@ const UNDER_WAY = [
   "FROM unfinished_writes WHERE kind = 'empty-log'",
 ];
 
-/** When scheduled work is due, epoch milliseconds; null if there is none. */
+/** The times at which scheduled work is due, in epoch milliseconds; null if there is none of a kind. */
 const DUE = [
-  // Sends by recipients' local time are launched earlier.
+  // Campaigns by the recipients' local time are launched earlier, because their day begins earlier in some zones.
   `min(starts_at - iif(local_time = 1, ${MAX_LEAD_MS}, 0)) FROM single_sends INDEXED BY single_sends_due WHERE status = ${SINGLE_SEND_STATUS.queued}`,
   `min(${firstDueAt('automations.id')}) FROM automations WHERE status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`,
   `min(dates_checked_to / ${DATE_STEP_MS} + 1) * ${DATE_STEP_MS} FROM automations INDEXED BY automations_dates
@@ -55,7 +56,7 @@ const DUE = [
 const IS_UNDER_WAY = `SELECT ${UNDER_WAY.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(' OR ')}`;
 const NEXT_DUE = `SELECT min(at) FROM (SELECT NULL AS at UNION ALL ${DUE.map((due) => `SELECT ${due}`).join(' UNION ALL ')})`;
 
-/** The time of the next work, epoch milliseconds, at most an hour after `now`; `now` if work is in progress or due. */
+/** Returns the time of the next work in epoch milliseconds, at most an hour after `now`; `now` if work is in progress or due. */
 export function nextWorkAt(client: Database, now: number): number {
   const isUnderWay = client.prepare<[], number>(IS_UNDER_WAY).pluck().get() === 1;
   if (isUnderWay || isImportUnderWay() || isIndexBehind(client) || hasNewEvents(client)) return now;

@@ -35,7 +35,7 @@ async function check({ answer, party, known }: PasskeyTask): Promise<PasskeyVerd
   return { added: { credentialId, publicKey, counter, transports: answer.transports } };
 }
 
-/** Whether the response contains certificates, whose revocation lists would be fetched from URLs in them. */
+/** Returns true if the response contains certificates. Verifying them would fetch revocation lists from URLs that they contain. */
 function hasCertificates(attestation: string): boolean {
   const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestation));
   const format = decoded.get('fmt');

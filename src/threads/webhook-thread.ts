@@ -21,7 +21,10 @@ parentPort?.on('message', (message) => {
   wake();
 });
 
-/** Runs a step. A step that fails, for example on a full disk, is logged and retried; pending events are on disk. */
+/**
+ * Runs a step. If it fails, for example on a full disk, logs the error; the step is repeated after the pause, because pending events are on
+ * disk.
+ */
 function stepSafely(): boolean {
   try {
     return dispatcher.step();

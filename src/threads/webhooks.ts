@@ -32,8 +32,8 @@ export class WebhookThread {
   }
 
   /**
-   * Ends the thread; requests in progress get up to `graceMs` milliseconds. The events of those that take longer remain on disk and are
-   * sent again after the next start.
+   * Ends the thread. Requests in progress get up to `graceMs` milliseconds; events whose request takes longer remain on disk and are sent
+   * again after the next start.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;

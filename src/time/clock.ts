@@ -3,11 +3,11 @@
 export interface Clock {
   /** The wall clock. */
   now(): Date;
-  /** Milliseconds that never run backwards, for waits and backoff. */
+  /** Milliseconds on a clock that never runs backwards, for waits and backoff. */
   monotonic(): number;
 }
 
-/** Epoch milliseconds before which a clock is certainly wrong, because this release did not exist yet. */
+/** The date of this release in epoch milliseconds. A clock that shows an earlier time is certainly wrong. */
 export const RELEASED = Date.UTC(2026, 0);
 
 export const systemClock: Clock = {
@@ -16,23 +16,23 @@ export const systemClock: Clock = {
 };
 
 /**
- * Returns a steady clock: epoch milliseconds that start at the wall clock's time and advance with the monotonic clock. Setting the wall
- * clock does not shorten or lengthen a wait that is measured by it.
+ * Returns a steady clock: its epoch milliseconds start at the wall clock's time and advance with the monotonic clock. A wait that is
+ * measured by a steady clock does not change when the wall clock is set.
  */
 export function steadyTime(clock: Clock): () => number {
-  const ahead = clock.now().getTime() - clock.monotonic();
-  return () => Math.floor(ahead + clock.monotonic());
+  const offset = clock.now().getTime() - clock.monotonic();
+  return () => Math.floor(offset + clock.monotonic());
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the format of created_at, updated_at and deleted_at. */
+/** Formats a moment as `YYYY-MM-DDTHH:MM:SS.ffffffZ`, the format of created_at, updated_at and deleted_at. */
 export function isoTimestamp(moment: Date): string {
   return `${moment.toISOString().slice(0, -1)}000Z`;
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC, the format of sent_at, live_at and send_at. */
+/** Formats a moment as `YYYY-MM-DD HH:MM:SS` in UTC, the format of sent_at, live_at and send_at. */
 export function plainTimestamp(moment: Date): string {
   return moment.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The value for a time that does not exist yet, in record fields that are never null. */
+/** The value of a time that does not exist yet, in fields of records that are never null. */
 export const NO_TIME = '0000-00-00 00:00:00';

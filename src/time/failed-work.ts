@@ -1,11 +1,11 @@
-/** Remembers work that failed and keeps it at rest for a minute, so that the same failures do not take the time of other work at each step. */
+/** Remembers failed work and lets it rest for a minute, so that repeated failures do not take time from other work at each step. */
 import type { Clock } from './clock.ts';
 
 const REST_MS = 60_000;
 
 export class FailedWork {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** When each may be tried again, by id, monotonic milliseconds. */
+  /** The time from which work may be tried again, in monotonic milliseconds, by the id of the work. */
   readonly #restsUntil = new Map<number, number>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {

@@ -9,7 +9,7 @@ import { retryWhenUnlocked } from '../http/lock-waits.ts';
 import { callerWithSession } from '../operations/callers.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { Context, Operation } from '../operations/operation.ts';
-import { type Given, perform } from '../operations/perform.ts';
+import { perform, type UncheckedInput } from '../operations/perform.ts';
 import type { Problems } from './components/field.tsx';
 import { languageOf } from './page.tsx';
 import { sessionOf, viewerOf } from './signed-in.ts';
@@ -32,7 +32,7 @@ const turns = new WeakMap<FastifyRequest, Promise<void>>();
 export async function ask<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
-  input: Given<Input>,
+  input: UncheckedInput<Input>,
 ): Promise<Output> {
   const turn = (turns.get(request) ?? Promise.resolve()).then(() => setImmediate());
   turns.set(request, turn);
@@ -69,7 +69,7 @@ export function problemsAt({ problems = {}, problem }: Partial<Omit<Refusal, 'te
 export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
-  input: Given<Input>,
+  input: UncheckedInput<Input>,
 ): Promise<Attempt<Output>> {
   return attemptWith(request, () => ask(request, operation, input));
 }

@@ -6,7 +6,7 @@ import { listSegments } from '../../audience/segments/operations.ts';
 import { readTracking } from '../../audience/tracking/operations.ts';
 import { listGroups } from '../../audience/unsubscribed/groups.ts';
 import { languageOfLocale, PAGE_LANGUAGES } from '../../languages.ts';
-import type { Given } from '../../operations/perform.ts';
+import type { UncheckedInput } from '../../operations/perform.ts';
 import { listSenders } from '../../senders/operations/senders.ts';
 import { ask } from '../../ui/operations.ts';
 import { field, fieldList } from '../../ui/submitted.ts';
@@ -92,7 +92,7 @@ export function typedDraft(request: FastifyRequest): Draft {
 }
 
 /** Returns a draft as the input of the operation that saves the form. */
-export function draftInput({ fields, ...draft }: Draft): Given<typeof saveForm.input> {
+export function draftInput({ fields, ...draft }: Draft): UncheckedInput<typeof saveForm.input> {
   return {
     ...draft,
     fields: fields.map(({ name }) => name),

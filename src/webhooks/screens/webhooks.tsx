@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { Operation } from '../../operations/operation.ts';
-import type { Given } from '../../operations/perform.ts';
+import type { UncheckedInput } from '../../operations/perform.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import type { Problems } from '../../ui/components/field.tsx';
 import { form, SentForm } from '../../ui/components/form.tsx';
@@ -141,7 +141,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     request: FastifyRequest<ById>,
     reply: FastifyReply,
     operation: Operation<Input, { event_id: number }>,
-    input: Given<Input>,
+    input: UncheckedInput<Input>,
   ) {
     const { id } = request.params;
     const [newest] = await readAttempts(request, { id, limit: 1 });
@@ -152,7 +152,10 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
   }
 }
 
-async function readAttempts(request: FastifyRequest, filter: Given<typeof readWebhookLog.input>): Promise<LogEntry[]> {
+async function readAttempts(
+  request: FastifyRequest,
+  filter: UncheckedInput<typeof readWebhookLog.input>,
+): Promise<LogEntry[]> {
   return (await ask(request, readWebhookLog, filter)).log;
 }
 

@@ -6,7 +6,7 @@ import { takeApart } from '../../../delivery/compiling/show.ts';
 import { sendMailFile } from '../../../http/mail-file.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Operation } from '../../../operations/operation.ts';
-import type { Given } from '../../../operations/perform.ts';
+import type { UncheckedInput } from '../../../operations/perform.ts';
 import { readSentTransactionalMail } from '../../../transactional/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
@@ -49,7 +49,7 @@ async function sentMailScreen<Input extends TObject>(
   app: FastifyInstance,
   route: string,
   readMail: Operation<Input, string>,
-  find: (request: FastifyRequest<Call>) => { here: string; back?: string; values: Given<Input> },
+  find: (request: FastifyRequest<Call>) => { here: string; back?: string; values: UncheckedInput<Input> },
 ): Promise<void> {
   pageRoute<Call>(app, route, async (request, reply) => {
     requireEditor(request);
