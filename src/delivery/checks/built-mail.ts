@@ -1,11 +1,11 @@
-/** Checks a mail that was built, with its header. */
+/** Checks the content and the header of a mail in the form in which it is sent. */
 import { checkHeaders, type HeaderFinding } from './header-checks.ts';
 import { checkMail, type Finding, type MailContent, type MailParts } from './mail-checks.ts';
 import { checkReading, type ReadingFinding } from './reading-checks.ts';
 
 /** What is in the HTML of a mail, and one finding for each check. */
 export interface CheckedBuiltMail extends MailContent {
-  /** Without `checkMail`'s finding about unsubscribing, because the findings about the header include one-click unsubscribing. */
+  /** The findings. They lack the finding of `checkMail` about unsubscribing, because `checkHeaders` checks one-click unsubscribing. */
   findings: (Exclude<Finding, { check: 'unsubscribe' }> | ReadingFinding | HeaderFinding)[];
 }
 

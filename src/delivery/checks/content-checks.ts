@@ -1,5 +1,7 @@
-/** Checks of a mail before it is sent: those that a sent mail gets too, and checks of its links, placeholders and postal address. */
-
+/**
+ * Checks a mail before it is sent. A sent mail gets some of these checks too; only an unsent mail gets the checks of links, placeholders and
+ * the postal address.
+ */
 import type { LinkRules } from '../../database/schema/index.ts';
 import { withoutParameters } from '../content/link-rules.ts';
 import { placeholderNames, scan } from '../content/merge.ts';
@@ -13,12 +15,12 @@ import { findSampleText } from './sample-text.ts';
 /** The result of a check that only unsent mail gets. `names` are inserted into the sentence that describes the result. */
 export type ContentFinding =
   | { check: NamedCheck; isGood: boolean; values: NameSample }
-  /** Only of a mail with attachments: `count` is the size of the whole mail in bytes. */
+  /** The size of a mail with attachments: `count` is the size of the whole mail, `limit` the largest good size, both in bytes. */
   | { check: 'attachments'; isGood: boolean; values: NameSample & { limit: number } };
 
 type NamedCheck = 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values' | 'sample';
 
-/** A mail with attachments of more bytes than this takes notably long to send and to load. */
+/** A mail with attachments that has more bytes takes notably long to send and to load. */
 const HEAVY_BYTES = 1024 * 1024;
 
 /** Facts about the account and the previewed contact that the checks need in addition to the mail. */
@@ -27,8 +29,9 @@ export interface CheckContext {
   readonly withoutValue: readonly string[];
   /** The names of all placeholders. */
   readonly known: readonly string[];
-  /** Placeholders that no contact can have a value for, and merge tags of other services. */
+  /** Placeholders for which no contact can have a value. */
   readonly unknown: NameSample;
+  /** Merge tags of other services. */
   readonly foreign: NameSample;
   /** The first line of the sender's postal address. */
   readonly address: string;
@@ -38,16 +41,18 @@ export interface CheckContext {
   readonly template: string;
   /** The sender's address; empty if there is none yet. */
   readonly from: string;
-  /** The sizes of its attachments in bytes. */
+  /** The sizes of the mail's attachments in bytes. */
   readonly attached: readonly number[];
-  /** The parameters that its links got, which findings omit; null: none. */
+  /** The parameters that were added to the mail's links, and that findings omit; null if none were added. */
   readonly linkRules: LinkRules | null;
 }
 
 /** The path of the preference page in a preview, where there is no recipient yet. */
 const PREFERENCES_PREVIEW = '/u/preview';
+/** The path of the web copy in a preview. */
+const WEB_COPY_PREVIEW = '/w/preview';
 
-/** The checks that a mail in the outbox gets, too. */
+/** A finding of the checks that a mail in the outbox gets, too. */
 export type SharedFinding = Finding & { check: Exclude<Finding['check'], 'unsubscribe'> };
 
 interface Merged {
@@ -58,7 +63,9 @@ interface Merged {
 
 /**
  * Checks a mail as one contact of its audience would receive it. `all` is the mail with all branches of its conditions, which most checks
- * read. The size, what Gmail clips, the unsubscribe link and the postal address are checked in the mail to the contact.
+ * read. The size, what Gmail clips, the unsubscribe link and the postal address are checked in the mail to the contact. Of the findings,
+ * `shared` are about what makes a mail hard to read, `own` are those that only an unsent mail gets, and `further` are about reading and the
+ * sender.
  */
 export function checkContent(
   { html, text }: Pick<Merged, 'html' | 'text'>,
@@ -79,13 +86,10 @@ export function checkContent(
     // Sending adds the unsubscribe headers to every mail, so this check is skipped here.
     shared: findings
       .filter((finding): finding is SharedFinding => finding.check !== 'unsubscribe')
-      .map((finding) =>
-        finding.check === 'images'
-          ? withUndescribedImages(finding, template)
-          : finding.check === 'size'
-            ? checkSize(size)
-            : finding,
-      ),
+      .map((finding) => {
+        if (finding.check === 'images') return withUndescribedImages(finding, template);
+        return finding.check === 'size' ? checkSize(size) : finding;
+      }),
     own: [
       finding('leave', { count: html.includes(PREFERENCES_PREVIEW) ? 0 : 1, names: [] }),
       isAddressIncluded && lacking.length > 0
@@ -96,7 +100,7 @@ export function checkContent(
       finding('foreign', foreign),
       finding('values', sampleNames(withoutValue.filter((name) => known.includes(name)))),
       finding('sample', sampleNames(findSampleText(content), MAX_PLACES)),
-      ...(attached.length > 0 ? [weighed(size + Buffer.byteLength(text), attached)] : []),
+      ...(attached.length > 0 ? [checkWholeSize(size + Buffer.byteLength(text), attached)] : []),
     ],
     further: [
       ...checkReading({ ...content, bytesBefore: readHtml(html).bytesBefore }, { subject: all.subject, size }),
@@ -105,13 +109,16 @@ export function checkContent(
   };
 }
 
-/** `size` is that of the texts in bytes. */
-function weighed(size: number, attached: readonly number[]): ContentFinding {
-  const count = size + encodedSize(attached);
+/** Checks the size of a mail with attachments. `textSize` is the size of its HTML and plain text in bytes. */
+function checkWholeSize(textSize: number, attached: readonly number[]): ContentFinding {
+  const count = textSize + encodedSize(attached);
   return { check: 'attachments', isGood: count <= HEAVY_BYTES, values: { count, names: [], limit: HEAVY_BYTES } };
 }
 
-/** Also counts the design's images without an alternative text: MJML writes an empty one into the HTML, as if the image were decorative. */
+/**
+ * Adds the design's images without an alternative text to a finding. The HTML does not show them, because MJML gives them an empty
+ * alternative text, as if they were decorative.
+ */
 function withUndescribedImages(finding: SharedFinding, template: string): SharedFinding {
   // The mail was compiled from this template, so parsing it cannot fail.
   const count = finding.values.count + (template === '' ? 0 : countUndescribedImages(parseMjml(template)));
@@ -125,9 +132,8 @@ function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode
 }
 
 /**
- * Finds the links of a mail that lead nowhere: those without a web address with a dot in its host, an e-mail address or
- * a phone number, and those with a draft's placeholder. A link that begins with a merge tag without a value may lead
- * anywhere.
+ * Finds the links of a mail that lead nowhere: links that are no web address with a dot in its host, no e-mail address and no phone number,
+ * and links with a draft's placeholder. A link that begins with a merge tag without a value is no finding, because it may lead anywhere.
  */
 export function findBadUrls(links: readonly MailLink[]): NameSample {
   return sampleNames(
@@ -137,12 +143,12 @@ export function findBadUrls(links: readonly MailLink[]): NameSample {
   );
 }
 
-/** What drafts have in a link until its address is known. */
+/** A text such as `[link]` or `your-url`, which a draft has in a link until the address is known. */
 const DRAFT_URL = /\[[^\]]{0,60}\]|\b(?:insert|your|todo|placeholder)[-_]?(?:url|link)\b|\bTODO\b/i;
 
 function isReachable(url: string): boolean {
   if (/^(?:mailto:[^@\s]+@[^@\s]+|tel:\+?[\d\s()-]+)/i.test(url)) return true;
-  if (url.includes('/u/preview') || url.includes('/w/preview')) return true;
+  if (url.includes(PREFERENCES_PREVIEW) || url.includes(WEB_COPY_PREVIEW)) return true;
   const parsed = URL.canParse(url) ? new URL(url) : null;
   return parsed !== null && /^https?:$/.test(parsed.protocol) && /\.\p{L}[\p{L}\p{N}-]+\.?$/u.test(parsed.hostname);
 }
@@ -157,10 +163,10 @@ export interface ContentWarning {
   names: string[];
 }
 
-/** Each text is searched for tags of other services only up to this length, which limits the cost of hostile text. */
+/** The number of characters of each text that are searched for tags of other services. The limit bounds the cost of hostile text. */
 const MAX_SEARCHED = 128 * 1024;
 /** Matches `*|FNAME|*`, `{{ first_name }}` and `%recipient.name%`, but not text between two percent signs of an encoded URL. */
-const FOREIGN = [/\*\|[A-Z0-9_:]{1,60}\|\*/gi, /\{\{[^{}\n]{1,60}\}\}/g, /%[a-z][a-z_.]{2,40}%(?![0-9a-f]{2})/gi];
+const FOREIGN_TAGS = [/\*\|[A-Z0-9_:]{1,60}\|\*/gi, /\{\{[^{}\n]{1,60}\}\}/g, /%[a-z][a-z_.]{2,40}%(?![0-9a-f]{2})/gi];
 
 /**
  * Returns the warnings about the texts and template code of a mail. `known` lists the placeholders that can have a value; null allows any.
@@ -169,7 +175,7 @@ export function contentWarnings(texts: readonly string[], known: readonly string
   const used = known === null ? [] : placeholderNames(texts.map((text) => scan(text)));
   const unknown = used.filter((name) => !known?.includes(name));
   const foreign = new Set(
-    texts.flatMap((text) => FOREIGN.flatMap((tag) => text.slice(0, MAX_SEARCHED).match(tag) ?? [])),
+    texts.flatMap((text) => FOREIGN_TAGS.flatMap((tag) => text.slice(0, MAX_SEARCHED).match(tag) ?? [])),
   );
   return [warning('unknown_placeholders', unknown), warning('foreign_tags', [...foreign])].filter(
     ({ count }) => count > 0,

@@ -7,15 +7,15 @@
 import type { MailParts } from './mail-checks.ts';
 import type { NameSample } from './reading-checks.ts';
 
-/** The result of one of these checks. */
+/** The result of one check of a header. */
 export interface HeaderFinding {
   check: 'oneClick' | 'freemail' | 'signature' | 'headers';
   isGood: boolean;
   values: NameSample;
 }
 
-/** Fields that a mail has exactly once (RFC 5322, 3.6); Gmail refuses mails with several. */
-const ONCE = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
+/** Fields that a mail has exactly once (RFC 5322, 3.6). Gmail refuses a mail that repeats one of them. */
+const SINGLE_FIELDS = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
 /**
  * The domains of mailbox providers. Their DMARC policies make receivers refuse mail that others send from these
  * domains, or treat it as spam: Gmail and Yahoo name this in their rules.
@@ -34,7 +34,7 @@ export function checkSender(address: string): HeaderFinding {
   };
 }
 
-/** Checks the header of a mail that was built. */
+/** Checks the header of a mail in the form in which it is sent. */
 export function checkHeaders({ headers }: Pick<MailParts, 'headers'>): HeaderFinding[] {
   const valuesOf = (name: string) =>
     headers.filter((header) => header.name.toLowerCase() === name.toLowerCase()).map(({ value }) => value);
@@ -43,7 +43,8 @@ export function checkHeaders({ headers }: Pick<MailParts, 'headers'>): HeaderFin
     isGood: names.length === 0,
     values: { count: names.length, names },
   });
-  // RFC 8058, 3.1: one HTTPS address, and the field that allows the POST. A service on this machine has no HTTPS.
+  // RFC 8058, 3.1 asks for an HTTPS address, and for the field that allows the POST. HTTP is accepted for a service on this machine, which
+  // has no HTTPS.
   const hasAddress = valuesOf('List-Unsubscribe').some((value) =>
     /<(?:https:\/\/|http:\/\/(?:localhost|127\.|\[::1\]))[^>]+>/i.test(value),
   );
@@ -56,14 +57,14 @@ export function checkHeaders({ headers }: Pick<MailParts, 'headers'>): HeaderFin
     finding('signature', signers.some((signer) => isAligned(signer, sender)) ? [] : [sender || 'From']),
     finding(
       'headers',
-      ONCE.filter((name) => valuesOf(name).length !== 1),
+      SINGLE_FIELDS.filter((name) => valuesOf(name).length !== 1),
     ),
   ];
 }
 
 /**
- * Whether a DKIM signature's domain is aligned with the sender's as DMARC asks in its relaxed mode (RFC 7489, 3.1.1), judged without the
- * list of public suffixes: one domain is the other or below it.
+ * Whether the domain of a DKIM signature is aligned with the sender's domain, as DMARC asks in its relaxed mode (RFC 7489, 3.1.1). The list
+ * of public suffixes is not used: the domains are aligned if they are the same or one is a subdomain of the other.
  */
 function isAligned(signer: string, sender: string): boolean {
   const [one, other] = [signer.toLowerCase(), sender.toLowerCase()];

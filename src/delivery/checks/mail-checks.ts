@@ -33,13 +33,16 @@ const INVISIBLE = new Set(['head', 'script', 'style', 'title']);
  */
 const MAX_DEPTH = 1000;
 
-interface Open {
+/** An element whose end tag is still to come. */
+interface OpenElement {
+  /** The colour of its text as six hexadecimal digits; null if unknown. */
   colour: string | null;
+  /** The colour of its background as six hexadecimal digits; null if unknown. */
   ground: string | null;
   isHidden: boolean;
 }
 
-/** Elements within a text; all others end it. */
+/** Elements that can be part of a text. Any other element ends the text. */
 const WITHIN_TEXT = new Set([
   'a',
   'abbr',
@@ -60,28 +63,28 @@ const WITHIN_TEXT = new Set([
 /** The parts of a mail's HTML that the checks need. */
 export interface MailContent {
   links: MailLink[];
-  /** Its visible texts, each from one element that ends a text to the next, such as a paragraph or a cell, with single spaces. */
+  /** The visible texts with single spaces. Elements such as paragraphs and cells end one text and begin the next. */
   blocks: string[];
-  /** The language that it declares; empty: none. */
+  /** The language that the HTML declares; empty if it declares none. */
   language: string;
-  /** How many images have no alternative text. */
+  /** The number of visible images that have no `alt` attribute. */
   bareImages: number;
-  /** How many texts have too little contrast. */
+  /** The number of texts with too little contrast. */
   weakTexts: number;
-  /** How many images it shows, without the pixel. */
+  /** The number of visible images other than the pixel. */
   images: number;
-  /** The levels of its headings, 1 to 6, in their order; 0 for a heading without text. */
+  /** The levels of the headings in their order, 1 to 6; 0 for a heading without text. */
   headings: number[];
-  /** The bytes before its first link to unsubscribe, and before its pixel; null if it has no such link or pixel. */
+  /** The number of bytes before the first unsubscribe link, and before the pixel; null if the mail has no such link or pixel. */
   bytesBefore: { unsubscribe: number | null; pixel: number | null };
 }
 
-/** A link that a recipient unsubscribes with, by its address or its text. */
-const UNSUBSCRIBES =
+/** Matches the URL or the text of an unsubscribe link. */
+const UNSUBSCRIBE_LINK =
   /\/u\/|unsubscri|opt-?out|preferences|abmeld|abbestell|d[eé]sabonn|d[eé]sinscri|darse de baja|disiscri|afmeld|uitschrijv|wypis/i;
 const HEADING = /^h[1-6]$/;
 
-/** Reads the HTML of a mail, up to where its elements are nested more than 1000 deep. */
+/** Reads the HTML of a mail. Stops at the first element that is nested more than `MAX_DEPTH` deep. */
 export function readHtml(html: string): MailContent {
   const links: (MailLink & { start: number })[] = [];
   const blocks: string[] = [];
@@ -91,7 +94,7 @@ export function readHtml(html: string): MailContent {
     if (text !== '') blocks.push(text);
     block = '';
   };
-  const stack: Open[] = [{ colour: null, ground: null, isHidden: false }];
+  const stack: OpenElement[] = [{ colour: null, ground: null, isHidden: false }];
   let link: (MailLink & { start: number }) | null = null;
   let heading: { level: number; text: string } | null = null;
   const headings: number[] = [];
@@ -143,7 +146,7 @@ export function readHtml(html: string): MailContent {
       if (!WITHIN_TEXT.has(name)) endBlock();
       if (!VOID.has(name) && stack.length > 1) stack.pop();
       if (name === 'a' && link !== null) {
-        if (unsubscribeAt < 0 && UNSUBSCRIBES.test(`${link.url} ${link.text}`)) unsubscribeAt = link.start;
+        if (unsubscribeAt < 0 && UNSUBSCRIBE_LINK.test(`${link.url} ${link.text}`)) unsubscribeAt = link.start;
         link = null;
       }
       if (heading !== null && HEADING.test(name)) {
@@ -167,22 +170,22 @@ export function readHtml(html: string): MailContent {
   };
 }
 
-/** What is in the HTML of a mail, and one finding for each check. */
+/** The content of a mail's HTML, and one finding for each check. */
 export interface CheckedMail extends MailContent {
   findings: Finding[];
 }
 
-/** Returns the finding about the size of HTML: whether Gmail shows so many bytes as a whole. */
+/** Checks whether Gmail shows HTML of this size without clipping it. */
 export function checkSize(bytes: number): Finding & { check: 'size' } {
   return { check: 'size', isGood: bytes <= GMAIL_BYTES, values: { count: bytes, limit: GMAIL_BYTES } };
 }
 
-/** Returns what is in the HTML of a mail and one finding for each check. */
+/** Reads the HTML of a mail and checks the mail. */
 export function checkMail({ html, text, headers }: MailParts): CheckedMail {
   const content = readHtml(html ?? '');
   const { links, language, bareImages, weakTexts } = content;
-  const silentLinks = links.filter((link) => link.text === '').length;
-  const canLeave = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
+  const linksWithoutText = links.filter((link) => link.text === '').length;
+  const hasUnsubscribe = headers.some(({ name }) => name.toLowerCase() === 'list-unsubscribe');
   const finding = (check: Finding['check'], isGood: boolean, count = 0) => ({
     check,
     isGood,
@@ -192,11 +195,11 @@ export function checkMail({ html, text, headers }: MailParts): CheckedMail {
     ...content,
     findings: [
       checkSize(Buffer.byteLength(html ?? '')),
-      finding('unsubscribe', canLeave),
+      finding('unsubscribe', hasUnsubscribe),
       finding('plainText', text !== null && text.trim() !== ''),
       finding('language', html === null || language !== ''),
       finding('images', bareImages === 0, bareImages),
-      finding('links', silentLinks === 0, silentLinks),
+      finding('links', linksWithoutText === 0, linksWithoutText),
       finding('contrast', weakTexts === 0, weakTexts),
     ],
   };

@@ -1,5 +1,7 @@
-/** The sizes of a mail's subject and HTML as plain data: what its recipients share is counted once, in the thread that compiles mails. */
-
+/**
+ * Measures a mail's subject and HTML, as plain data that one thread can send to another. The bytes that all recipients share are counted
+ * once, in the thread that compiles mails, so that measuring the mail of one recipient costs little.
+ */
 import type { Content } from '../content/compiled-content.ts';
 import type { Condition } from '../content/conditions.ts';
 import {
@@ -17,9 +19,11 @@ import {
   WEB_COPY,
 } from '../content/merge.ts';
 
-/** A text: the bytes of its fixed parts, its values with the number of their places, and its conditions. */
+/** The size of a text, as far as it is the same for all recipients. */
 export interface MeasuredText {
+  /** The bytes of the parts that are the same for all recipients. */
   readonly bytes: number;
+  /** The placeholders, each with the number of times that the text contains it. */
   readonly uses: readonly { readonly placeholder: Placeholder; readonly times: number }[];
   readonly conditions: readonly MeasuredCondition[];
 }
@@ -34,15 +38,15 @@ export interface MeasuredMail {
   readonly subject: string;
   readonly ofSubject: MeasuredText;
   readonly ofHtml: MeasuredText;
-  /** The merge tags in both. */
+  /** The names of the merge tags in the subject and the HTML. */
   readonly placeholders: readonly string[];
   /** Values that are the same for all recipients. */
   readonly constants: Values;
 }
 
-/** About as long as the personal URLs of a recipient. */
+/** The approximate length of a recipient's personal URLs. */
 const URL_LENGTH = 90;
-const OWN_URLS: ReadonlySet<string> = new Set([PREFERENCES, WEB_COPY, OPEN_URL, CLICK_URL]);
+const PERSONAL_URLS: ReadonlySet<string> = new Set([PREFERENCES, WEB_COPY, OPEN_URL, CLICK_URL]);
 
 /** Measures a mail. `constants` are the values that all recipients share. */
 export function measureMail({ subject, html }: Pick<Content, 'subject' | 'html'>, constants: Values): MeasuredMail {
@@ -63,7 +67,7 @@ function measureText(template: Template, constants: Values): MeasuredText {
       const { when, ifTrue, ifFalse, next } = branches;
       conditions.push({ when, ifTrue: measureText(ifTrue, constants), ifFalse: measureText(ifFalse, constants) });
       at = next - 1;
-    } else if (OWN_URLS.has(piece.name)) bytes += URL_LENGTH;
+    } else if (PERSONAL_URLS.has(piece.name)) bytes += URL_LENGTH;
     else if (Object.hasOwn(constants, piece.name)) bytes += bytesOf(piece, constants[piece.name]);
     else {
       const key = JSON.stringify(piece);
@@ -75,7 +79,7 @@ function measureText(template: Template, constants: Values): MeasuredText {
   return { bytes, uses: [...uses.values()], conditions };
 }
 
-/** The bytes of a value in one place of the HTML. */
+/** The bytes that a value takes in place of a placeholder in the HTML. */
 export function bytesOf(placeholder: Placeholder, value: string | undefined): number {
   return Buffer.byteLength(escapeHtml(resolve(placeholder, value)));
 }

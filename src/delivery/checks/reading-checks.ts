@@ -1,6 +1,6 @@
 /**
- * Checks of what recipients and mail programs make of a mail: whether Gmail cuts off how to unsubscribe, whether it reads without images,
- * its headings, where its links lead, and words that lists of spam words have.
+ * Checks how recipients and mail programs read a mail: whether Gmail clips the unsubscribe link or the pixel, whether the mail is readable
+ * without images, whether its headings are in order, whether its links are secure and lead somewhere, and whether it has spam words.
  */
 import { GMAIL_BYTES, type MailContent } from './mail-checks.ts';
 import { findSpamWords } from './spam-words.ts';
@@ -11,26 +11,26 @@ export interface NameSample {
   readonly names: readonly string[];
 }
 
-/** The result of one of these checks. `names` are inserted into the sentence that describes the result. */
+/** The result of one check of how a mail is read. `names` are inserted into the sentence that describes the result. */
 export interface ReadingFinding {
   check: 'clippedUnsubscribe' | 'clippedPixel' | 'imagesOnly' | 'headings' | 'http' | 'examples' | 'spamWords';
   isGood: boolean;
   values: NameSample;
 }
 
-/** A mail with images has at least so many characters of text, which is more than a footer. */
+/** The least number of characters of text that make a mail with images readable without them. A footer alone has fewer. */
 const MIN_CHARACTERS = 200;
 const MAX_NAMES = 5;
-/** The maximum number of places that are listed as links. */
+/** The maximum number of names in a finding whose names are links to places in the mail. */
 export const MAX_PLACES = 20;
-const MAX_NAME = 80;
-/** Names reserved for examples and tests (RFC 2606, RFC 6761), and those that templates have in place of a domain. */
+const MAX_NAME_CHARACTERS = 80;
+/** Domains reserved for examples and tests (RFC 2606, RFC 6761), and domains that templates have in place of the owner's. */
 const EXAMPLE_HOST =
   /(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid|(?:your-?(?:domain|site|website|company|shop)|mydomain|domain)\.(?:com|net|org))\.?$/i;
-/** A page of this service in a preview, or this machine, whose address is no fault of the mail. */
+/** The URL of a preview's page or of this machine. The mail is not at fault for these URLs: the service itself inserts them. */
 const OWN_PAGE = /\/[uw]\/preview|^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$)/i;
 
-/** Checks the content of a mail, as `readHtml` reads it. `size` is that of its HTML in bytes. */
+/** Checks the content of a mail, as `readHtml` reads it. `size` is the size of its HTML in bytes. */
 export function checkReading(
   { links, blocks, images, headings, bytesBefore }: MailContent,
   { subject, size }: { subject: string; size: number },
@@ -38,17 +38,17 @@ export function checkReading(
   const text = blocks.join(' ');
   const urls = [...new Set(links.map(({ url }) => url.trim()))].filter((url) => !OWN_PAGE.test(url));
   const isClipped = (before: number | null) => size > GMAIL_BYTES && before !== null && before > GMAIL_BYTES;
-  const one = (isFound: boolean): NameSample => ({ count: isFound ? 1 : 0, names: [] });
+  const unnamed = (isFound: boolean): NameSample => ({ count: isFound ? 1 : 0, names: [] });
   const finding = (check: ReadingFinding['check'], values: NameSample) => ({
     check,
     isGood: values.count === 0,
     values,
   });
   return [
-    finding('clippedUnsubscribe', one(isClipped(bytesBefore.unsubscribe))),
-    finding('clippedPixel', one(isClipped(bytesBefore.pixel))),
-    finding('imagesOnly', one(images > 0 && text.length < MIN_CHARACTERS)),
-    finding('headings', { count: headingFaults(headings), names: [] }),
+    finding('clippedUnsubscribe', unnamed(isClipped(bytesBefore.unsubscribe))),
+    finding('clippedPixel', unnamed(isClipped(bytesBefore.pixel))),
+    finding('imagesOnly', unnamed(images > 0 && text.length < MIN_CHARACTERS)),
+    finding('headings', { count: countFaultyHeadings(headings), names: [] }),
     finding(
       'examples',
       sampleNames(
@@ -70,8 +70,8 @@ export function checkReading(
   ];
 }
 
-/** How many headings are empty or more than one level below the heading before. */
-function headingFaults(headings: readonly number[]): number {
+/** Returns the number of headings that are empty or more than one level below the heading before. */
+function countFaultyHeadings(headings: readonly number[]): number {
   let before = 0;
   return headings.filter((level) => {
     const isFault = level === 0 || (before > 0 && level > before + 1);
@@ -85,7 +85,7 @@ export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : '';
 }
 
-/** The names to show of all that were found: the first `most`, each of 80 characters at most. */
+/** Returns the number of all names and the names to show: the first `most`, each cut to 80 characters. */
 export function sampleNames(all: readonly string[], most = MAX_NAMES): NameSample {
-  return { count: all.length, names: all.slice(0, most).map((name) => name.slice(0, MAX_NAME) || '–') };
+  return { count: all.length, names: all.slice(0, most).map((name) => name.slice(0, MAX_NAME_CHARACTERS) || '–') };
 }

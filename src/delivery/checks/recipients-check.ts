@@ -1,13 +1,13 @@
 /**
- * Checks a mail for every recipient: which of them see an empty merge tag, which branches of conditions reach nobody, the longest subject,
- * and mails that Gmail clips. Texts are measured, not made, so that a recipient costs a few microseconds.
+ * Checks a mail for every recipient: finds recipients who see an empty merge tag, branches of conditions that reach nobody, the longest
+ * subject, and mails that Gmail clips. Texts are measured without being written, so that a recipient costs a few microseconds.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
 import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
-import { AskedValues, type Condition, readyCondition } from '../content/conditions.ts';
+import { AskedValues, type Condition, prepareCondition } from '../content/conditions.ts';
 import { mergeLine, type Placeholder, type Values } from '../content/merge.ts';
 import {
   type ContactFields,
@@ -21,41 +21,43 @@ import { type EnqueueProgress, MEMBERS } from '../queue/enqueue-recipients.ts';
 import { GMAIL_BYTES } from './mail-checks.ts';
 import { bytesOf, type MeasuredMail, type MeasuredText, measureMail } from './measured-mail.ts';
 
-/** What is found about the mails of the recipients. `contact_id` is one of those concerned. */
+/** A finding about the mails of the recipients. */
 export interface RecipientFinding {
   code: 'value_empty' | 'branch_unused' | 'subject_longest' | 'mail_clipped' | 'language_missing';
   /** The merge tag, the condition or the language; empty for findings about the whole mail. */
   name: string;
-  /** The recipients concerned; of the longest subject, its characters. */
+  /** The number of recipients concerned; for `subject_longest`, the number of the subject's characters. */
   count: number;
+  /** One of the recipients concerned; null if the finding concerns nobody. */
   contact_id: number | null;
 }
 
-/** The findings, how many recipients were read for them, and whether there are more. */
 export interface CheckedRecipients {
+  /** The number of recipients whose mails were checked. */
   checked: number;
+  /** Whether the audience has more recipients than were checked. */
   has_more: boolean;
   findings: RecipientFinding[];
 }
 
-/** The greatest number of recipients that one check reads. */
+/** The maximum number of recipients whose mails one check reads. */
 export const MAX_CHECKED = 100_000;
-/** The maximum number of contacts that are looked at, of whom many may be no recipients. */
+/** The maximum number of contacts that one check reads. Many of them may be no recipients, for example because they are unsubscribed. */
 const MAX_READ = 1_000_000;
 const PAGE_ROWS = 200;
-/** After how long other work has its turn, also within a page, because the conditions of a mail may take long. */
+/** The time after which other work gets its turn, even within a page, because the conditions of a mail may take long. */
 const PAUSE_MS = 5;
-/** Inboxes cut a subject at about this length. */
+/** The number of characters at which inboxes cut a subject. */
 const LONG_SUBJECT = 70;
 
-/** A measured text whose conditions can be asked, with the number of recipients who got each branch. */
+/** A measured text whose conditions can be evaluated, with the number of recipients who got each branch. */
 interface CountedText extends Omit<MeasuredText, 'conditions'> {
   conditions: CountedCondition[];
 }
 
 interface CountedCondition {
   when: Condition;
-  holds: ReturnType<typeof readyCondition>;
+  holds: ReturnType<typeof prepareCondition>;
   ifTrue: CountedText;
   ifFalse: CountedText;
   taken: number;
@@ -65,7 +67,7 @@ interface CountedCondition {
 function counted({ conditions, ...text }: MeasuredText): CountedText {
   const counting = conditions.map(({ when, ifTrue, ifFalse }) => ({
     when,
-    holds: readyCondition(when),
+    holds: prepareCondition(when),
     taken: 0,
     skipped: 0,
     ifTrue: counted(ifTrue),
@@ -74,13 +76,13 @@ function counted({ conditions, ...text }: MeasuredText): CountedText {
   return { ...text, conditions: counting };
 }
 
-/** The texts of one recipient. Folded values and sizes are kept from one text to the next. */
-class Measuring {
-  /** The merge tags that are empty. */
+/** Measures the texts of one recipient. Folded values and sizes are kept from one text to the next. */
+class RecipientMeasure {
+  /** The names of the merge tags that are empty for the recipient. */
   readonly empty = new Set<string>();
   readonly #values: Values;
   readonly #asked: AskedValues;
-  /** The bytes of values by their place and name. */
+  /** The bytes of values by the place and name of their placeholder. */
   readonly #bytes = new Map<string, number>();
 
   constructor(values: Values) {
@@ -88,25 +90,25 @@ class Measuring {
     this.#asked = new AskedValues((name) => values[name]);
   }
 
-  /** Returns the bytes that the recipient gets of a text. */
-  measure(text: CountedText): number {
+  /** Returns the bytes of a text as the recipient gets it. */
+  bytesOf(text: CountedText): number {
     let bytes = text.bytes;
     for (const { placeholder, times } of text.uses) {
       if (!this.#values[placeholder.name] && placeholder.fallback === '') this.empty.add(placeholder.name);
-      else bytes += times * this.#bytesOf(placeholder);
+      else bytes += times * this.#bytesOfValue(placeholder);
     }
     for (const condition of text.conditions) {
       const isTaken = condition.holds(this.#asked);
       if (isTaken) condition.taken++;
       else condition.skipped++;
-      bytes += this.measure(isTaken ? condition.ifTrue : condition.ifFalse);
+      bytes += this.bytesOf(isTaken ? condition.ifTrue : condition.ifFalse);
     }
     return bytes;
   }
 
-  #bytesOf(placeholder: Placeholder): number {
+  #bytesOfValue(placeholder: Placeholder): number {
     const value = this.#values[placeholder.name];
-    // Only then do the bytes depend on the default.
+    // Without a value, the bytes depend on the placeholder's default, so they are not kept.
     if (!value) return bytesOf(placeholder, value);
     const key = `${placeholder.place} ${placeholder.name}`;
     const bytes = this.#bytes.get(key) ?? bytesOf(placeholder, value);
@@ -115,39 +117,44 @@ class Measuring {
   }
 }
 
-/** The SQL of fields that are no columns of a contact `c` with a country `co`. */
+/** The SQL of the fields that are no columns of the contact `c`; `co` is the contact's country. */
 const OTHER_COLUMNS: Partial<Record<keyof ContactFields, string>> = {
   country: 'co.name AS country',
   topic: `${topicsOf('c.user_id', 'c.address_id')} AS topic`,
 };
 
-/** Returns how many recipients of an audience have none of these languages, which are ISO 639-1 codes, as findings. */
+/**
+ * Returns a finding for each language of recipients that is neither `language`, the mail's own, nor one of `others`, in which the mail has
+ * versions. All are ISO 639-1 codes.
+ */
 export async function checkLanguages(
   client: Database,
   names: readonly CustomName[],
   audience: CheckedAudience,
   { language, others }: { language: string; others: readonly string[] },
 ): Promise<RecipientFinding[]> {
-  const mails = new Map(others.map((other) => [other, NO_MAIL]));
-  return (await checkRecipients(client, NO_MAIL, names, audience, { language, mails })).findings;
+  const mails = new Map(others.map((other) => [other, EMPTY_MAIL]));
+  return (await checkRecipients(client, EMPTY_MAIL, names, audience, { language, mails })).findings;
 }
 
-const NO_MAIL = measureMail({ subject: '', html: [] }, {});
+const EMPTY_MAIL = measureMail({ subject: '', html: [] }, {});
 
 /** The audience of a mail, as it would be enqueued now. */
 export interface CheckedAudience extends Pick<EnqueueProgress, 'targets' | 'excluded'> {
   groupId: number;
-  /** Only contacts who are in all of these; none by default. */
+  /** Limits the audience to contacts who are in all of these targets; if absent or empty, the audience is not limited. */
   within?: EnqueueProgress['targets'];
 }
 
-/** The versions of a mail in other languages, by ISO 639-1 code, and the language of the mail itself and of contacts without a known one. */
+/** The languages of a mail. */
 export interface MeasuredVersions {
+  /** The ISO 639-1 code of the mail's own language, which is also assumed for contacts whose language is unknown. */
   language: string;
+  /** The versions of the mail in other languages, by ISO 639-1 code. */
   mails: ReadonlyMap<string, MeasuredMail>;
 }
 
-/** A mail whose conditions can be asked, with the number of recipients who get it. */
+/** A mail whose conditions can be evaluated, with the number of recipients who get it. */
 const countedMail = ({ ofSubject, ofHtml, ...mail }: MeasuredMail) => ({
   ...mail,
   ofSubject: counted(ofSubject),
@@ -155,7 +162,7 @@ const countedMail = ({ ofSubject, ofHtml, ...mail }: MeasuredMail) => ({
   recipients: 0,
 });
 
-/** Checks the mails of an audience, of at most 100 000 recipients, in steps of some milliseconds. `names` are the account's custom fields. */
+/** Checks the mails to the first 100 000 recipients of an audience, in steps of some milliseconds. `names` are the account's custom fields. */
 export async function checkRecipients(
   client: Database,
   measured: MeasuredMail,
@@ -169,9 +176,9 @@ export async function checkRecipients(
   const placeholders = mails.flatMap((mail) => mail.placeholders);
   const fields = contactFieldsFor([...placeholders, ...(versions === null ? [] : LANGUAGE_FIELDS)], names);
   const columns = fields.map((field) => OTHER_COLUMNS[field] ?? `c.${field}`).join(', ');
-  // Each of these reads what Node knows of languages when it is first asked, which takes some milliseconds.
-  for (const ask of [() => languageCode('en'), () => languageOfCountry('')]) {
-    ask();
+  // Each of these functions loads Node's language data at its first call, which takes some milliseconds. Other work has its turn in between.
+  for (const load of [() => languageCode('en'), () => languageOfCountry('')]) {
+    load();
     await setImmediate();
   }
   const missing = new Map<string, { count: number; contact_id: number }>();
@@ -212,13 +219,14 @@ export async function checkRecipients(
           missing.set(language, { count: (missing.get(language)?.count ?? 0) + 1, contact_id: id });
         mail.recipients++;
         const values = { ...own, ...mail.constants };
-        const measuring = new Measuring(values);
-        if (measuring.measure(mail.ofSubject) > longest.length) {
+        const measure = new RecipientMeasure(values);
+        // The bytes of a subject are at least as many as its characters, so a shorter subject need not be merged.
+        if (measure.bytesOf(mail.ofSubject) > longest.length) {
           const { length } = mergeLine(mail.subject, values);
           if (length > longest.length) longest = { length, contact_id: id };
         }
-        if (measuring.measure(mail.ofHtml) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
-        for (const name of measuring.empty)
+        if (measure.bytesOf(mail.ofHtml) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
+        for (const name of measure.empty)
           empty.set(name, { count: (empty.get(name)?.count ?? 0) + 1, contact_id: empty.get(name)?.contact_id ?? id });
         checked++;
         if (performance.now() - begun < PAUSE_MS) continue;
@@ -236,7 +244,8 @@ export async function checkRecipients(
       name,
       ...counted,
     }));
-    for (const name of unusedInAll(mails)) findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
+    for (const name of findUnusedBranches(mails))
+      findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
     if (longest.length > LONG_SUBJECT)
       findings.push({ code: 'subject_longest', name: '', count: longest.length, contact_id: longest.contact_id });
     if (clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...clipped });
@@ -246,10 +255,10 @@ export async function checkRecipients(
 }
 
 /**
- * The branches of conditions that no recipient got, within branches that somebody got. A branch that is written in the same way in several
- * mails, such as a mail and its versions in other languages, counts only if nobody got it in any of them.
+ * Returns the branches of conditions that no recipient got, within branches that somebody got. A branch that is written in the same way in
+ * several mails, such as a mail and its versions in other languages, counts only if nobody got it in any of these mails.
  */
-function unusedInAll(mails: readonly ReturnType<typeof countedMail>[]): Set<string> {
+function findUnusedBranches(mails: readonly ReturnType<typeof countedMail>[]): Set<string> {
   const inMails = mails
     .filter(({ recipients }) => recipients > 0)
     .map(({ ofSubject, ofHtml }) => [ofSubject, ofHtml].flatMap(branchesOf));
@@ -266,7 +275,7 @@ interface Branch {
   isUsed: boolean;
 }
 
-/** The branches of the conditions of a text; of those that no recipient got only the outermost. */
+/** Returns the branches of a text's conditions. Branches within a branch that no recipient got are omitted. */
 function branchesOf({ conditions }: CountedText): Branch[] {
   return conditions.flatMap(({ when, ifTrue, ifFalse, taken, skipped }) => {
     const written = when.rules.map(({ name, operator, operand }) =>

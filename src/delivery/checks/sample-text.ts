@@ -10,26 +10,28 @@ import { type MailContent, readHtml } from './mail-checks.ts';
 import { hostOf } from './reading-checks.ts';
 
 interface Samples {
-  /** The templates that contain each text. */
+  /** The sample texts, each with the index of the only template that contains the text. */
   texts: ReadonlyMap<string, number>;
   /** The hosts of the templates' links. */
   hosts: ReadonlySet<string>;
 }
 
 const MIN_WORDS = 3;
-/** A shorter text, such as “Behind the scenes”, may be the owner's: it counts only together with another text of the same template. */
+/**
+ * A text with this number of words is surely a sample. A shorter text, such as “Behind the scenes”, may be the owner's own, so it counts only
+ * together with another text of the same template.
+ */
 const SURE_WORDS = 6;
 /** A word of letters and digits, such as a discount code. */
 const CODE = /^(?=.*\p{L})(?=.*\d)[\p{L}\d]{5,}$/u;
-/** The beginning of the footer. */
-const ADDRESS = '((sender_address))';
+/** The text with which the footer begins. */
+const FOOTER_BEGIN = '((sender_address))';
 
 /** The samples by language, read when they are first needed. */
-const samplesIn = new Map<PageLanguage, Samples>();
+const samplesByLanguage = new Map<PageLanguage, Samples>();
 
 /**
- * The texts and link URLs in a mail that are still unchanged from a template in the language that the mail declares,
- * each once.
+ * Returns the texts and link URLs of a mail that are samples of a template in the language that the mail declares, each once.
  */
 export function findSampleText({
   blocks,
@@ -37,37 +39,37 @@ export function findSampleText({
   language,
 }: Pick<MailContent, 'blocks' | 'links' | 'language'>): string[] {
   const code = languageOfLocale(language, PAGE_LANGUAGES) ?? 'en';
-  const samples = samplesIn.get(code) ?? readSamples(code);
-  samplesIn.set(code, samples);
+  const samples = samplesByLanguage.get(code) ?? readSamples(code);
+  samplesByLanguage.set(code, samples);
   const { texts, hosts } = samples;
-  const left = [...new Set(blocks)].filter((block) => texts.has(block));
-  const isOurs = (text: string) =>
-    isSure(text) || left.some((other) => other !== text && texts.get(other) === texts.get(text));
-  const leading = links.map(({ url }) => url).filter((url) => hosts.has(hostOf(url)));
-  return [...left.filter(isOurs), ...new Set(leading)];
+  const candidates = [...new Set(blocks)].filter((block) => texts.has(block));
+  const isSample = (text: string) =>
+    isSure(text) || candidates.some((other) => other !== text && texts.get(other) === texts.get(text));
+  const sampleUrls = links.map(({ url }) => url).filter((url) => hosts.has(hostOf(url)));
+  return [...candidates.filter(isSample), ...new Set(sampleUrls)];
 }
 
 function readSamples(language: PageLanguage): Samples {
   const templates = listTemplates().map((template) =>
     readHtml(templateHtml(readFileSync(templateFile(template, 'html'), 'utf8'), language)),
   );
-  const owners = new Map<string, Set<number>>();
+  const templatesByText = new Map<string, Set<number>>();
   for (const [template, { blocks }] of templates.entries()) {
-    const footer = blocks.indexOf(ADDRESS);
+    const footer = blocks.indexOf(FOOTER_BEGIN);
     for (const text of blocks.slice(0, footer < 0 ? undefined : footer))
-      owners.set(text, (owners.get(text) ?? new Set()).add(template));
+      templatesByText.set(text, (templatesByText.get(text) ?? new Set()).add(template));
   }
-  const own = [...owners].flatMap(([text, [template = 0, ...others]]) =>
-    others.length === 0 && isTelling(text) ? [[text, template] as const] : [],
+  const texts = [...templatesByText].flatMap(([text, [template = 0, ...others]]) =>
+    others.length === 0 && isDistinctive(text) ? [[text, template] as const] : [],
   );
   const hosts = templates.flatMap(({ links }) => links.map(({ url }) => hostOf(url))).filter(Boolean);
-  return { texts: new Map(own), hosts: new Set(hosts) };
+  return { texts: new Map(texts), hosts: new Set(hosts) };
 }
 
-function isTelling(text: string): boolean {
-  return !/\(\(|,$/.test(text) && (words(text) >= MIN_WORDS || CODE.test(text));
+function isDistinctive(text: string): boolean {
+  return !/\(\(|,$/.test(text) && (countWords(text) >= MIN_WORDS || CODE.test(text));
 }
 
-const isSure = (text: string) => words(text) >= SURE_WORDS || CODE.test(text);
+const isSure = (text: string) => countWords(text) >= SURE_WORDS || CODE.test(text);
 
-const words = (text: string) => text.split(' ').length;
+const countWords = (text: string) => text.split(' ').length;

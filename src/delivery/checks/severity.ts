@@ -6,23 +6,23 @@ import type { ReadingFinding } from './reading-checks.ts';
 import type { RecipientFinding } from './recipients-check.ts';
 
 /**
- * An error is wrong in every mail, a warning may keep recipients from reading it or the mail from arriving, a note is worth a look.
+ * How bad a finding is: an error is wrong in every mail, a warning may keep the mail from arriving or from being read, and a note is worth a
+ * look.
  */
 export type Severity = 'error' | 'warning' | 'note';
 
-/** What the checks of the mail itself look for. */
+/** A check of the mail itself, as opposed to a check for each recipient. */
 export type FoundCheck = (Finding | ContentFinding | ReadingFinding | HeaderFinding)['check'];
 
-/** Where a finding is mended: in the content, where the named texts or links stand, at the sender, or at a contact. */
+/** Where a finding is mended: in the content as a whole, at the texts or links that the finding names, at the sender, or at a contact. */
 export type Place = 'content' | 'text' | 'sender' | 'contact';
 
-interface Judged {
+interface Judgement {
   readonly severity: Severity;
   readonly place: Place;
 }
 
-/** The findings about the mail itself. */
-const OF_MAIL: Readonly<Record<FoundCheck, Judged>> = {
+const OF_MAIL: Readonly<Record<FoundCheck, Judgement>> = {
   leave: { severity: 'error', place: 'content' },
   address: { severity: 'error', place: 'sender' },
   addressLacks: { severity: 'warning', place: 'sender' },
@@ -52,12 +52,13 @@ const OF_MAIL: Readonly<Record<FoundCheck, Judged>> = {
   headers: { severity: 'error', place: 'content' },
 };
 
-/** Whether a recorded code is one of the mail itself that is known now. */
+/** Whether a recorded code names a check of the mail itself that this release knows. */
 export function isFoundCheck(code: string): code is FoundCheck {
   return Object.hasOwn(OF_MAIL, code);
 }
 
-export const FINDINGS: Readonly<Record<FoundCheck | RecipientFinding['code'], Judged>> = {
+/** The judgement of each finding, about the mail itself or about its recipients. */
+export const FINDINGS: Readonly<Record<FoundCheck | RecipientFinding['code'], Judgement>> = {
   ...OF_MAIL,
   value_empty: { severity: 'warning', place: 'contact' },
   branch_unused: { severity: 'warning', place: 'content' },

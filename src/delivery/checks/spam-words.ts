@@ -1,6 +1,6 @@
 /**
- * Words that lists of “spam words” warn of, in English and German, which honest mails rarely need. Their weights are folklore: they say how
- * often such lists have a word. Gmail, Yahoo and Microsoft publish no weights; they judge by complaints, authentication and reputation.
+ * English and German words that lists of “spam words” warn of, and that honest mails rarely need. A weight says how often such lists have
+ * the word, so it is folklore. Gmail, Yahoo and Microsoft publish no weights; they judge by complaints, authentication and reputation.
  */
 
 /** The words, each with its weight from 1 to 3. */
@@ -32,7 +32,7 @@ const WEIGHTS: ReadonlyMap<string, number> = new Map([
   ['letzte chance', 1],
 ]);
 
-/** The words of the list that a text has as whole words, each once, with their weights. */
+/** Returns the spam words that a text contains as whole words, each once, with their weights. */
 export function findSpamWords(text: string): { word: string; weight: number }[] {
   const plain = ` ${text.toLowerCase().replaceAll(/[^\p{L}\p{N}%-]+/gu, ' ')} `;
   return [...WEIGHTS].flatMap(([word, weight]) => (plain.includes(` ${word} `) ? [{ word, weight }] : []));

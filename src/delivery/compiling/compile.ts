@@ -22,7 +22,7 @@ import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
 import type { SketchInput } from '../shown/mail-sketch.ts';
 import type { CheckedContent, CheckInput, CopyInput, MergedMail, ShowInput } from '../shown/shown-content.ts';
 
-/** Frozen content as UTF-8 JSON, so that a thread that only passes it on does not have to parse it. */
+/** Frozen content as UTF-8 JSON, so that a thread that only passes the content on does not have to parse it. */
 export interface FrozenText {
   readonly frozen: Uint8Array;
   /** The destinations of tracked links, by link number. */
@@ -64,12 +64,12 @@ const MEMORY_LIMIT_MB = 512;
 /** The limit for short-lived objects. V8's default is several times as large and no faster. */
 const YOUNG_LIMIT_MB = 12;
 /**
- * How long an idle thread is kept. Starting one and loading MJML takes half a second, for which a user who pauses while writing should not
- * have to wait, and several campaigns share one. Its memory stays in use for as long.
+ * How long an idle thread is kept. Starting a thread and loading MJML takes half a second, which a user who pauses while writing should not
+ * have to wait for again. In return, the thread's memory stays in use for this time.
  */
 const IDLE_MS = 30_000;
 
-/** A thread that starts on demand and ends after being idle, to free the memory that MJML needs. */
+/** A thread that starts on demand, and ends after it was idle for a while, to free the memory that MJML needs. */
 class CompileThread {
   #worker: Worker | null = null;
   #isBusy = false;
@@ -78,8 +78,8 @@ class CompileThread {
   #idleTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Runs a job for an account, after the account's earlier jobs and after one job of each other waiting account. Throws ContentError with
-   * the problem of the template, also when the job exceeds `timeLimit` milliseconds or the memory limit, and 503 when the thread fails.
+   * Runs a job for an account, after the account's earlier jobs and after one job of each other waiting account. Throws a ContentError that
+   * says what is wrong with the template, also if the job exceeds `timeLimit` milliseconds or the memory limit, and 503 if the thread fails.
    */
   async ask<Name extends keyof Jobs>(
     accountId: number,
@@ -173,16 +173,16 @@ function startThread(): Worker {
   // The same folder holds the sources in development and the built files in production.
   return new Worker(threadFile('compile-thread'), {
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: YOUNG_LIMIT_MB },
-    // MJML prints warnings about templates to stdout; keep them out of the log.
+    // Keep the warnings about templates that MJML prints to stdout out of the log.
     stdout: true,
     stderr: true,
   });
 }
 
-/** Compiles templates, and runs the checks of whole mails, which may also take seconds. */
+/** The thread that compiles templates, and runs the checks of whole mails, which may also take seconds. */
 export const compileThread = new CompileThread();
 
-/** Shows compiled mails. */
+/** The thread that shows compiled mails. */
 export const showThread = new CompileThread();
 
 /**
@@ -213,7 +213,7 @@ export function editTemplate(accountId: number, mjml: string, before: string): P
   return compileThread.ask(accountId, 'edit', { mjml, before });
 }
 
-/** The texts of an MJML document in their order, in which its conditions begin and end. */
+/** Returns the texts of an MJML element in their order. A condition on the element is written around them as `((if …))` and `((end))`. */
 function textsOf(element: MjmlNode): string[] {
   const { content, children = [] } = element;
   const begin = conditionOf(element);
@@ -221,7 +221,7 @@ function textsOf(element: MjmlNode): string[] {
   return begin === null ? texts : [begin, ...texts, '((end))'];
 }
 
-/** Returns the problem with a template's JSON that can be found without compiling it, for a field error; null if there is none. */
+/** Returns a problem with a template's JSON that can be found without compiling the template, for a field error; null if there is none. */
 export function templateProblem(template_json: string): Said | null {
   try {
     return htmlConditionProblem(textsOf(parseMjml(template_json)).join('\n'));

@@ -1,4 +1,7 @@
-/** Freezes the content of a campaign: compiles its template once and copies the sender details that its landing pages show. */
+/**
+ * Freezes the content of a campaign when it is launched: compiles its template once and copies the sender's details, so that later changes
+ * do not affect mails that are already on their way.
+ */
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
@@ -23,17 +26,17 @@ export interface ContentSourceRow {
   template_html: string | null;
   subject: string;
   preheader: string;
-  /** 0: neither opens nor clicks are tracked. */
+  /** 1 if opens and clicks are tracked, else 0. */
   tracking: number;
-  /** The parameters that links get; null or absent: those of the account. */
+  /** The parameters to add to links, or 'off' to add none; null or absent for the account's parameters. */
   link_rules?: LinkRules | 'off' | null;
   /** The campaign that link parameters name if the rules name no campaign. */
   single_send_name?: string;
-  /** Of a mail that has versions in several languages: the language of this version, as an ISO 639-1 code. */
+  /** The language of this version of the mail, as an ISO 639-1 code; absent if the mail has only one version. */
   version_language?: string;
 }
 
-/** The parameters that the links of a mail of the account get, with the campaign filled in; null if they get none. */
+/** Returns the parameters to add to the links of a mail of the account, with the campaign filled in; null if none are to be added. */
 export function findLinkRules(
   db: Db,
   accountId: number,
@@ -49,7 +52,7 @@ export interface Frozen {
   frozen: FrozenContent;
   /** The destinations of tracked links, by link number. */
   links: readonly string[];
-  /** The same without the link parameters that were added. */
+  /** The `links` without the link parameters that were added. */
   destinations: readonly string[];
 }
 
@@ -76,7 +79,10 @@ export async function freezeContent(
   return { links, destinations, frozen: { content, ...senderFacts(db, sender) } };
 }
 
-/** Returns the frozen content as JSON, as a mailing stores it, or the problem. `facts` are stored in addition to the sender's details. */
+/**
+ * Returns the frozen content as JSON, as a mailing stores it, or the problem that the owner must fix first. `facts` are stored in addition to
+ * the sender's details.
+ */
 export async function freezeText(
   db: Db,
   config: Config,
@@ -112,7 +118,7 @@ const mailingOptions = (
   numberedLinks,
 });
 
-async function orProblem<Made extends object>(compiled: Promise<Made | null>): Promise<Made | { problem: Said }> {
+async function orProblem<Result extends object>(compiled: Promise<Result | null>): Promise<Result | { problem: Said }> {
   try {
     return (await compiled) ?? { problem: sentence('content_none') };
   } catch (error) {
@@ -133,10 +139,10 @@ function senderFacts(db: Db, sender: Sender) {
 }
 
 /**
- * Runs `compile` on the content of a mail, for a built-in template in `language`, with tracked links and a pixel if
- * `isTracked` and the settings allow them. Returns null if the mail has no content. Throws ContentError.
+ * Runs `compile` on the content of a mail and returns the result; null if the mail has no content. A built-in template is taken in
+ * `language`. Links are tracked and a pixel is added if both `isTracked` and the setting TRACKING allow it. Throws ContentError.
  */
-export async function compileSource<Made>(
+export async function compileSource<Result>(
   db: Db,
   config: Config,
   source: Omit<ContentSourceRow, 'tracking'>,
@@ -150,8 +156,8 @@ export async function compileSource<Made>(
     ContentSource,
     'footer' | 'footerLanguage'
   >,
-  compile: (source: ContentSource) => Promise<Made>,
-): Promise<Made | null> {
+  compile: (source: ContentSource) => Promise<Result>,
+): Promise<Result | null> {
   const code = findTemplate(db, source, language);
   if (code === null) return null;
   const { subject, preheader } = source;

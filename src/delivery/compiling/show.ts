@@ -1,6 +1,6 @@
 /**
- * Shows mails without blocking the calling thread: large mails are processed in a worker thread. Small ones are processed at once, because
- * starting that thread would take longer. Each function takes the account it works for, because accounts take turns.
+ * Shows mails without blocking the calling thread: large mails are processed in a worker thread. Small mails are processed in the calling
+ * thread, because starting the worker would take longer. Each function takes the id of an account, because accounts take turns in the worker.
  */
 import { findPictureIds } from '../../database/functions/picture-ids.ts';
 import { type CheckedBuiltMail, checkBuilt } from '../checks/built-mail.ts';
@@ -25,12 +25,12 @@ import { compileThread, showThread } from './compile.ts';
 /** Mails up to this number of characters are processed in the calling thread, which takes a few milliseconds. */
 const MAX_SMALL = 64 * 1024;
 
-/** Returns the mail as JSON. Throws ContentError if the contact would not get the mail, either. */
+/** Returns a mail as a contact would get it. Throws a ContentError if the contact would not get the mail. */
 export async function show(accountId: number, mail: ShowInput): Promise<MergedMail> {
   return mail.frozen.length <= MAX_SMALL ? showContent(mail) : showThread.ask(accountId, 'show', mail);
 }
 
-/** Returns the HTML of the mail. Throws as `show` does. */
+/** Returns the HTML of a mail as a contact would get it. Throws as `show` does. */
 export async function showHtml(accountId: number, mail: ShowInput): Promise<string> {
   return mail.frozen.length <= MAX_SMALL ? mergeShown(mail).html : showThread.ask(accountId, 'showHtml', mail);
 }
@@ -45,12 +45,12 @@ export function check(accountId: number, checking: CheckInput): Promise<CheckedC
   return compileThread.ask(accountId, 'check', checking);
 }
 
-/** Returns the parts of a mail that was built, see `readParts`. */
+/** Returns the parts of a mail in the form in which it is sent, see `readParts`. */
 export async function takeApart(accountId: number, raw: string): Promise<MailParts> {
   return raw.length <= MAX_SMALL ? readParts(raw) : showThread.ask(accountId, 'takeApart', raw);
 }
 
-/** Returns the links and the findings of a mail that was built, see `checkBuilt`. */
+/** Returns the links and the findings of a mail in the form in which it is sent, see `checkBuilt`. */
 export async function checkParts(accountId: number, parts: MailParts): Promise<CheckedBuiltMail> {
   return (parts.html ?? '').length <= MAX_SMALL ? checkBuilt(parts) : showThread.ask(accountId, 'parts', parts);
 }
@@ -70,12 +70,12 @@ export async function pictureIds(accountId: number, html: string): Promise<strin
   return html.length <= MAX_SMALL ? findPictureIds(html) : showThread.ask(accountId, 'pictures', html);
 }
 
-/** Returns the mail prepared for an iframe. */
+/** Returns a mail prepared for an iframe. */
 export async function frame(accountId: number, framing: FrameInput): Promise<MailFrame> {
   return framing.html.length <= MAX_SMALL ? frameMail(framing) : showThread.ask(accountId, 'frame', framing);
 }
 
-/** Returns a small picture of the mail as SVG, see `sketchMail`. */
+/** Returns a small picture of a mail as SVG, see `sketchMail`. */
 export async function sketch(accountId: number, code: SketchInput): Promise<string> {
   return code.json.length <= MAX_SMALL ? sketchMail(code) : showThread.ask(accountId, 'sketch', code);
 }
@@ -85,7 +85,7 @@ export async function linkTexts(accountId: number, html: string): Promise<readon
   return html.length <= MAX_SMALL ? linkNames(html) : showThread.ask(accountId, 'links', html);
 }
 
-/** Returns a sent mail with the same bytes, or null if that cannot be done, see `renderSentMail`. */
+/** Returns a sent mail with the bytes that were sent; null if they cannot be made again, see `renderSentMail`. */
 export async function renderAgain(accountId: number, mail: SentMail): Promise<string | null> {
   return mail.content.length <= MAX_SMALL && mail.attachments.length === 0
     ? renderSentMail(mail)

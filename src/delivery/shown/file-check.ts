@@ -1,4 +1,7 @@
-/** Checks a mail or a template in a file, without an account: a built mail, HTML, or MJML as markup or in its JSON form. */
+/**
+ * Checks a mail or a template in a file, without an account. The file holds a mail in the form in which it is sent, HTML, or MJML as markup
+ * or in its JSON form.
+ */
 import { checkBuilt } from '../checks/built-mail.ts';
 import { contentWarnings, findBadUrls } from '../checks/content-checks.ts';
 import type { MailParts } from '../checks/mail-checks.ts';
@@ -14,16 +17,15 @@ import { checkShown, type Fault, faultsIn } from './shown-content.ts';
 const FILE_KINDS = ['mail', 'mjml', 'html'] as const;
 type FileKind = (typeof FILE_KINDS)[number];
 
-/** What a file is, and what was found in it. */
+/** The kind of a file, and what was found in it. */
 export interface CheckedFile {
   kind: FileKind;
   findings: Fault[];
 }
 
 /**
- * Checks a text by what it begins with: the header of a mail, MJML, or else HTML. A template gets the checks of a
- * campaign with this template, except those that need an account. Throws ContentError if the template cannot be
- * compiled.
+ * Checks a text. What it begins with tells its kind: the header of a mail, MJML, or else HTML. A template gets the checks of a campaign
+ * with this template, except those that need an account. Throws ContentError if the template cannot be compiled.
  */
 export async function checkFile(text: string): Promise<CheckedFile> {
   const kind = kindOf(text);
@@ -58,12 +60,18 @@ function kindOf(text: string): FileKind {
   return /^(?:From [^\n]*\n)?[!-9;-~]+:[ \t]/.test(begin) && !begin.startsWith('<') ? 'mail' : 'html';
 }
 
-/** What is found about the sender, and about merge tags that may be fields of the account. */
-const OF_ACCOUNT: ReadonlySet<FoundCheck> = new Set(['address', 'addressLacks', 'unknown', 'values', 'freemail']);
+/** The checks that need an account: those of the sender, and of merge tags that may be fields of the account. */
+const ACCOUNT_CHECKS: ReadonlySet<FoundCheck> = new Set(['address', 'addressLacks', 'unknown', 'values', 'freemail']);
+
+/** Returns the JSON form of a template in MJML; empty for HTML. */
+function templateJson(text: string, kind: 'mjml' | 'html'): string {
+  if (kind === 'html') return '';
+  return text.trimStart().startsWith('{') ? text : editedTemplate(text, '');
+}
 
 /** Checks a mail that is made from a template, for a contact without values. */
 async function checkTemplate(text: string, kind: 'mjml' | 'html'): Promise<Fault[]> {
-  const template = kind === 'html' ? '' : text.trimStart().startsWith('{') ? text : editedTemplate(text, '');
+  const template = templateJson(text, kind);
   const content = await buildContent({
     template_json: template || null,
     template_html: kind === 'html' ? text : null,
@@ -84,9 +92,10 @@ async function checkTemplate(text: string, kind: 'mjml' | 'html'): Promise<Fault
     attached: [],
     linkRules: null,
   });
-  return faultsIn([...shared, ...further, ...own]).filter(({ code }) => !OF_ACCOUNT.has(code));
+  return faultsIn([...shared, ...further, ...own]).filter(({ code }) => !ACCOUNT_CHECKS.has(code));
 }
 
+/** The values with which a template is merged, so that its links to pages of the service work. */
 const OWN_PAGES: Values = {
   [PREFERENCES]: 'https://localhost/u/preview',
   [WEB_COPY]: 'https://localhost/w/preview',

@@ -6,11 +6,11 @@ import { Parser } from 'htmlparser2';
 export interface FrameLook {
   /** Whether to display the mail as mail clients in dark mode do. */
   readonly isDark?: boolean;
-  /** The badges next to its links, by link number. */
+  /** The badges next to the mail's links, by link number. */
   readonly badges?: ReadonlyMap<number, Badge>;
   /**
-   * Which images are loaded besides those embedded in the mail: `own`, the default: images of the library; `all`:
-   * images of other sites too; `counted`: the open pixel too, as in a mail client.
+   * Which images are loaded besides those embedded in the mail. `own`, the default: images of the library. `all`: images of other sites,
+   * too. `counted`: also the open pixel, as in a mail client.
    */
   readonly images?: 'own' | 'all' | 'counted';
   /** Whether the links work, each in a new tab. */
@@ -21,7 +21,7 @@ export interface FrameLook {
 export interface FrameInput {
   readonly html: string;
   readonly look: FrameLook;
-  /** The ids of its images that are in the account's library. */
+  /** The ids of the mail's images that are in the account's library. */
   readonly library: ReadonlySet<string>;
   /** The origins that image URLs of the library have in mails. */
   readonly origins: readonly string[];
@@ -36,28 +36,36 @@ export interface MailFrame {
   hasPictures: boolean;
 }
 
-/** The iframe may not navigate to other sites, so a click on a link that opens no tab would only show a browser error. */
+/**
+ * The style that disables links. The iframe may not navigate to other sites, so a click on a link that opens no tab would only show a
+ * browser error.
+ */
 const DISABLED_LINKS =
   '<style>a:not([data-leads]), area:not([data-leads]) { pointer-events: none !important; }</style>';
-/** Added before the attributes of an active link; if an attribute occurs twice, browsers use the first. */
-const LEADING = 'data-leads target="_blank" rel="noopener noreferrer"';
+/**
+ * The attributes that make a link active. They are added before the link's own attributes; if an attribute occurs twice, browsers use the
+ * first.
+ */
+const ACTIVE_ATTRIBUTES = 'data-leads target="_blank" rel="noopener noreferrer"';
 /** The start tag of a link, and the URL in it. */
+/** Matches the start tag of a link. */
 const LINK = /<(a|area)(?=\s)([^<>]*)/gi;
+/** Matches the URL in the start tag of a link, with what precedes it. */
 const WEB_LINK = /(\shref=["']?)(https?:\/\/[^\s"'<>]+)/i;
-/** The open pixel. */
+/** Matches the URL of the open pixel. */
 const PIXEL = /^https?:\/\/[^/]+\/o\//i;
-/** A URL that this service may have put into a mail: origin, and the path to one of its pages for recipients. */
+/** Matches a URL that this service may have put into a mail: the origin, and the path to one of its pages for recipients. */
 const FOR_RECIPIENTS = /^(https?:\/\/[^/?#]+)(\/(?:[ocuwf]|verify)\/.*)$/i;
 
-/** The URL of an image in the library: origin, path, id. */
+/** Matches the URL of an image in the library: origin, path, id. */
 const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>()\\]*)/gi;
 const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Removes the URLs of images that are not to be loaded, so that the alternative text appears instead of a broken image,
- * and disables links that are not to lead anywhere for mouse and keyboard. The mail itself stays focusable, so that the
- * keyboard scrolls it. What is served by this service is loaded from the page's own origin, which may differ from the
- * one in the mail.
+ * Prepares a mail for an iframe. Removes the URLs of images that are not to be loaded, so that the alternative text appears instead of a
+ * broken image, and disables links that are not to lead anywhere for mouse and keyboard. The mail itself stays focusable, so that the
+ * keyboard scrolls it. Images and pages of this service are loaded from the origin of the page with the iframe, which may differ from the
+ * origin in the mail.
  */
 export function frameMail({ html, look, library, origins }: FrameInput): MailFrame {
   const { isDark = false, badges, images = 'own', hasLinks = false } = look;
@@ -79,7 +87,7 @@ export function frameMail({ html, look, library, origins }: FrameInput): MailFra
     .replaceAll(PICTURE, (address) => own.get(address) ?? address)
     .replaceAll(LINK, (_tag, name: string, attributes: string) =>
       hasLinks && WEB_LINK.test(attributes)
-        ? `<${name} ${LEADING}${attributes.replace(WEB_LINK, (_link, before, address) => before + pathHere(address, origins))}`
+        ? `<${name} ${ACTIVE_ATTRIBUTES}${attributes.replace(WEB_LINK, (_link, before, address) => before + pathHere(address, origins))}`
         : `<${name} tabindex="-1"${attributes}`,
     )
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
@@ -88,12 +96,12 @@ export function frameMail({ html, look, library, origins }: FrameInput): MailFra
   return { html: shown, etag, hasPictures: own.size > 0 };
 }
 
-/** Whether an origin is this service. Before a public URL was set, mails got this machine's origin. */
+/** Whether an origin is one of this service. Before a public URL was set, mails got this machine's origin. */
 function isOurs(origin: string, origins: readonly string[]): boolean {
   return origins.includes(origin) || LOCAL.test(origin);
 }
 
-/** The URL of a page for recipients as the dashboard reaches it, by its path; any other URL stays as it is. */
+/** Returns the path of a page for recipients, by which the dashboard reaches the page. Returns any other URL unchanged. */
 export function pathHere(url: string, origins: readonly string[]): string {
   const [, origin = '', path = ''] = FOR_RECIPIENTS.exec(url) ?? [];
   return isOurs(origin, origins) ? path : url;
@@ -113,10 +121,10 @@ function withLinksDisabled(framed: string): string {
     : DISABLED_LINKS + framed;
 }
 
-/** Sets the background and text colours of mails that set none. */
+/** The style that sets the background and text colours of mails that set none. */
 const DARK = '<style>:root { color-scheme: dark; }</style>';
 
-/** The HTML of a mail with its dark-mode rules always applied and its light-mode rules never, whatever the browser prefers. */
+/** Returns the HTML of a mail so that its dark-mode rules always apply and its light-mode rules never, whatever the browser prefers. */
 export function inDark(html: string): string {
   const dark = html
     .replaceAll(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0)')
@@ -126,9 +134,9 @@ export function inDark(html: string): string {
 
 /** A link in the HTML of `/single-send/mail`. */
 export interface MarkedLink {
-  /** Its number in the report. A destination that occurs twice in the mail has one number. */
+  /** The link's number in the report. A destination that occurs twice in the mail has one number. */
   number: number;
-  /** The text displayed for it; empty for an image without alternative text, or an empty link. */
+  /** The link's displayed text; empty for an image without alternative text, or an empty link. */
   text: string;
 }
 
@@ -137,9 +145,10 @@ interface PlacedLink extends MarkedLink {
   end: number;
 }
 
-/** A badge next to a link. */
+/** A badge next to a link, such as its number of clicks. */
 export interface Badge {
   text: string;
+  /** Whether the badge is grey instead of green. */
   isQuiet: boolean;
 }
 
@@ -150,14 +159,14 @@ const BADGE_ANCHOR = 'all:initial;position:relative;display:inline-block;width:0
 const BADGE =
   'all:initial;position:absolute;z-index:9;top:-9px;left:-8px;padding:0 6px;border-radius:9px;font:600 11px/18px system-ui,sans-serif;white-space:nowrap;box-shadow:0 0 0 2px #fff';
 
-/** Each link of a mail with the first text displayed for it, at most 200 characters. */
+/** Returns each link of a mail with the first displayed text of the link, at most 200 characters. */
 export function linkNames(html: string): MarkedLink[] {
   const texts = new Map<number, string>();
   for (const { number, text } of markedLinks(html)) if (!texts.get(number)) texts.set(number, text.slice(0, MAX_TEXT));
   return [...texts].map(([number, text]) => ({ number, text }));
 }
 
-/** The links of a mail in order of appearance. */
+/** Returns the links of a mail in order of appearance. */
 function markedLinks(html: string): PlacedLink[] {
   const links: PlacedLink[] = [];
   let open: MarkedLink | null = null;
@@ -188,8 +197,8 @@ function markedLinks(html: string): PlacedLink[] {
 }
 
 /**
- * The mail with a badge at the end of each link that has one. Badges take no space, so that the layout of the mail does not change, and
- * inherit no styles from it.
+ * Returns the mail with a badge at the end of each link that has one. Badges take no space, so that the layout of the mail does not change,
+ * and inherit no styles from the mail.
  */
 export function withBadges(html: string, badges: ReadonlyMap<number, Badge>): string {
   let from = 0;

@@ -1,9 +1,9 @@
-/** Reads the parts of a mail that was built. */
+/** Reads the parts of a mail in the form in which it is sent. */
 import type { MailParts } from '../checks/mail-checks.ts';
 
 /** Parses a mail (RFC 5322, RFC 2045), with its headers unfolded and in order. */
 export async function readParts(raw: string): Promise<MailParts> {
-  // Imported only here, because a service with an SMTP relay never needs it.
+  // The parser is imported only here, because a service with an SMTP relay never needs it.
   const { default: PostalMime } = await import('postal-mime');
   const { html, text, headerLines } = await PostalMime.parse(raw);
   const headers = headerLines.map(({ line }) => {

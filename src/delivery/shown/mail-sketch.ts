@@ -1,18 +1,19 @@
 /**
- * A small picture of a mail for lists: its images, headings, texts and buttons as coloured shapes, drawn from its code without
- * compiling it. It loads nothing, so that it costs a list neither the mail's images nor a frame for each mail.
+ * Draws a small picture of a mail for lists: its images, headings, texts and buttons as coloured shapes. The picture is drawn from the
+ * mail's code without compiling it and loads nothing, so that a list needs neither the mail's images nor a frame for each mail.
  */
 import { Parser } from 'htmlparser2';
 import { ContentError } from '../content/compiled-content.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 
-/** The code of a mail: MJML's JSON form, or HTML if that is empty. */
+/** The code of a mail. */
 export interface SketchInput {
+  /** MJML in JSON form; empty if the mail is written in HTML. */
   readonly json: string;
   readonly html: string;
 }
 
-/** A shape: `amount` is the height of an image as a share of its width, and the number of characters of a text. */
+/** A shape. `amount` is the height of an image as a share of its width, or the number of characters of a text. */
 interface Shape {
   kind: 'image' | 'title' | 'text' | 'button';
   amount: number;
@@ -29,10 +30,11 @@ const WIDTH = 96;
 const HEIGHT = 120;
 const MARGIN = 8;
 const GAP = 5;
-/** The maximum number of rows, shapes of a row and columns that are drawn; more have no room. */
+/** The maximum number of rows, and of shapes in a column, that are drawn. There is no room for more. */
 const MAX_SHAPES = 20;
+/** The maximum number of columns that are drawn. */
 const MAX_COLUMNS = 4;
-/** Only the beginning of HTML is read, because a sketch shows only the top of a mail. */
+/** The number of characters of HTML that are read, because a sketch shows only the top of a mail. */
 const MAX_HTML = 64 * 1024;
 const WHITE = '#ffffff';
 const INK = '#b9c2be';
@@ -41,8 +43,7 @@ const IMAGE = '#9fc4b8';
 const BUTTON = '#0b6b57';
 
 /**
- * Boxes of each colour, as the data of SVG paths. All boxes of one colour are one path, so that a sketch has some
- * hundred bytes.
+ * The boxes of each colour, as the data of an SVG path. All boxes of one colour are one path, so that a sketch has only some hundred bytes.
  */
 type Boxes = Map<string, string>;
 
@@ -101,7 +102,7 @@ function addBox(boxes: Boxes, colour: string, x: number, y: number, width: numbe
   boxes.set(colour, `${boxes.get(colour) ?? ''}M${left} ${top}h${wide}v${high}h-${wide}z`);
 }
 
-/** Returns a colour such as #1d5b46; another value gives `otherwise`, so that nothing else of a mail gets into the picture. */
+/** Returns a colour such as #1d5b46; for another value `otherwise`, so that nothing else of a mail gets into the picture. */
 function colourOf(value: string | undefined, otherwise: string): string {
   return value !== undefined && /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(value.trim()) ? value.trim() : otherwise;
 }
@@ -131,7 +132,7 @@ function rowsOf(part: MjmlNode, around: string): Row[] {
     case 'mj-wrapper':
       return inner.flatMap((section) => rowsOf(section, ground));
     case 'mj-section': {
-      const columns = inner.flatMap((one) => (one.tagName === 'mj-group' ? (one.children ?? []) : [one]));
+      const columns = inner.flatMap((child) => (child.tagName === 'mj-group' ? (child.children ?? []) : [child]));
       return [{ ground, columns: columns.map((column) => (column.children ?? []).flatMap(shapesOf)) }];
     }
     case 'mj-hero':
@@ -145,6 +146,7 @@ function rowsOf(part: MjmlNode, around: string): Row[] {
 
 /** The size from which a text counts as a heading, in pixels. */
 const TITLE_SIZE = 20;
+/** The width up to which an image counts as a logo, in pixels. */
 const MAX_LOGO = 300;
 
 function shapesOf({ tagName, attributes, content = '' }: MjmlNode): Shape[] {

@@ -30,9 +30,9 @@ import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
 export interface ShowInput {
   /** The JSON of a `FrozenMail`, in UTF-8. */
   readonly frozen: Uint8Array;
-  /** The number of its variant; 0: A. */
+  /** The number of the variant; 0 is variant A. */
   readonly variant: number;
-  /** The contact's values, in addition to those of the sender. */
+  /** The contact's values. The sender's values are added from the frozen content. */
   readonly values: Values;
   /** Whether to include the HTML. */
   readonly hasHtml: boolean;
@@ -41,22 +41,23 @@ export interface ShowInput {
 /** The parts of the frozen content that are shown. */
 type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants' | 'language'>;
 
-/** A mail as JSON, and the placeholders for which the contact has no value, whether or not they have a default. */
+/** A merged mail. */
 export interface MergedMail {
-  /** An object with `subject`, `html`, `text` and `text_length`. */
+  /** An object with `subject`, `html`, `text` and `text_length`, as JSON. */
   readonly json: string;
+  /** The placeholders for which the contact has no value, whether or not they have a default. */
   readonly withoutValue: readonly string[];
 }
 
-/** The maximum number of characters shown of a text part: some hundred pages. */
+/** The maximum number of characters of a text part that are shown: some hundred pages. */
 const MAX_TEXT = 100_000;
 
 /**
- * Merges the mail for one contact; tracked links lead to their destination and have their number as `data-link`. Throws MergedTooLarge if
- * the contact would not get the mail, either.
+ * Merges the mail for one contact. Tracked links lead to their destination and have their number as `data-link`. Throws MergedTooLarge if
+ * the mail would be too large to be sent to the contact.
  */
 export function mergeShown({ frozen: json, variant, values: known, hasHtml }: ShowInput) {
-  const frozen = parsed(json);
+  const frozen = parseFrozen(json);
   const { content, sender_name, sender_address } = frozenVariant(frozen, variant, known);
   const values: Values = { ...known, sender_name, sender_address };
   const shown = { ...content, html: withMarkedLinks(content), text: untrackedText(content) };
@@ -69,12 +70,12 @@ export function mergeShown({ frozen: json, variant, values: known, hasHtml }: Sh
   };
 }
 
-function parsed(json: Uint8Array): FrozenMail {
+function parseFrozen(json: Uint8Array): FrozenMail {
   return JSON.parse(new TextDecoder().decode(json));
 }
 
 function measureShown({ frozen, variant }: ShowInput): MeasuredMail {
-  const { content, sender_name, sender_address } = frozenVariant(parsed(frozen), variant, null);
+  const { content, sender_name, sender_address } = frozenVariant(parseFrozen(frozen), variant, null);
   return measureMail(content, { sender_name, sender_address });
 }
 
@@ -84,17 +85,17 @@ export function showContent(showing: ShowInput): MergedMail {
   return { json: JSON.stringify({ subject, html, ...beginning(text) }), withoutValue };
 }
 
-/** The beginning of a text part, and its full length. */
+/** Returns the beginning of a text part, and the length of the whole text part. */
 function beginning(text: string): { text: string; text_length: number } {
   return { text: text.slice(0, MAX_TEXT), text_length: text.length };
 }
 
-/** A mail, and the recipient whose web copy is shown. */
+/** A mail, and the recipient for whom its web copy is shown. */
 export type CopyInput = Pick<ShowInput, 'frozen' | 'variant' | 'values'>;
 
 /** Returns the HTML of the web copy of a mail. Throws MergedTooLarge. */
 export function showCopy({ frozen, variant, values }: CopyInput): string {
-  const html = untracked(frozenVariant(parsed(frozen), variant, values).content);
+  const html = untracked(frozenVariant(parseFrozen(frozen), variant, values).content);
   new MergedSize({ subject: '', html, text: [] }).requireFits((name) => values[name]);
   return mergeHtml(html, values);
 }
@@ -116,16 +117,16 @@ export interface CheckedContent {
   own: ContentFinding[];
   shared: SharedFinding[];
   further: (ReadingFinding | HeaderFinding)[];
-  /** What the checks for all recipients need. */
+  /** The sizes that the checks for all recipients need. */
   measured: MeasuredMail;
 }
 
-/** Something in a mail that is not good. */
+/** A finding that is not good. */
 export interface Fault {
   code: FoundCheck;
   severity: Severity;
   count: number;
-  /** The most there should be; 0 where there is no such limit. */
+  /** The largest good count; 0 if the check has no limit. */
   limit: number;
   names: string[];
 }
@@ -143,9 +144,9 @@ export function faultsIn(findings: readonly (Finding | ContentFinding | ReadingF
     }));
 }
 
-/** The parts of a mail with all branches of its conditions, so that what only some contacts get is checked, too. */
+/** Merges the parts of a mail with all branches of its conditions, so that parts that only some contacts get are checked, too. */
 function withAllBranches({ frozen: json, variant, values: known }: ShowInput) {
-  const { content, sender_name, sender_address } = frozenVariant(parsed(json), variant, known);
+  const { content, sender_name, sender_address } = frozenVariant(parseFrozen(json), variant, known);
   const values: Values = { ...known, sender_name, sender_address };
   const all = (template: Template) => allPieces(template, (name) => values[name]);
   return {
