@@ -1,6 +1,7 @@
 /**
- * Forms of a mail whose links do not identify the recipient. The web copy needs one because recipients share its URL, and no reader may
- * act for the recipient. Mails of accounts that measure nothing, or only totals, need one too. Each form is made from the compiled content.
+ * Forms of a mail whose links do not identify the recipient, each made from the compiled content. The web copy needs such a form because
+ * recipients share its URL, and no other reader may act for the recipient. Accounts that measure nothing, or only totals, need it for their
+ * mails.
  */
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
@@ -41,7 +42,7 @@ export function withoutPixel(html: Template): Template {
   });
 }
 
-/** The HTML before and after the URL of the trap link. */
+/** The HTML of the trap link before and after its URL. */
 const [TRAP_BEGIN = '', TRAP_END = ''] = trapHtml('|').split('|');
 
 /**
@@ -82,7 +83,7 @@ export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
   return html.some(isPixel);
 }
 
-/** The content without pixel and with every link leading directly to its destination. */
+/** The content without the pixel, and with every link leading directly to its destination. */
 export function withoutTracking(content: Content): Content {
   return { ...content, links: [], html: withoutPixel(untracked(content)) };
 }

@@ -1,12 +1,13 @@
-/** The types of mail content: the source that an owner provides, and the frozen form that a mailing stores. */
+/** The types of a mail's content: the source that the owner writes, and the compiled form that a mailing stores. */
 import type { LinkRules } from '../../database/schema/index.ts';
 import { SaidError } from '../../errors/sentences.ts';
 import type { FooterLanguage } from './footer.ts';
 import type { Template } from './merge.ts';
 
 export interface ContentSource {
-  /** MJML in JSON form. At most one of the two templates is set; the other is null or empty. */
+  /** The template as MJML in JSON form; null or empty if the template is HTML. */
   readonly template_json: string | null;
+  /** The template as HTML; null or empty if the template is MJML. */
   readonly template_html: string | null;
   readonly subject: string;
   readonly preheader: string;
@@ -14,17 +15,17 @@ export interface ContentSource {
   readonly tracking: boolean;
   /** Whether to add a footer if the preference link or the postal address is missing; false for transactional mail. */
   readonly footer: boolean;
-  /** The language of the footer; absent: that which the content declares, else English. */
+  /** The language of the footer; if absent, the language that the content declares, or English if it declares none. */
   readonly footerLanguage?: FooterLanguage;
   /** The public URL of this service, which replaces local addresses of images; empty or absent if unknown. */
   readonly publicUrl?: string;
-  /** The parameters that links get; absent: none. */
+  /** The parameters to add to links; null or absent if none are to be added. */
   readonly linkRules?: LinkRules | null;
   /** Tracked links that already have numbers because other variants of the mail contain them. */
   readonly numberedLinks?: readonly string[];
 }
 
-/** The frozen content of a mailing: plain data that can be stored as JSON. */
+/** The compiled content of a mailing: plain data that can be stored as JSON. */
 export interface Content {
   readonly subject: string;
   readonly html: Template;

@@ -37,10 +37,11 @@ export interface Condition {
   readonly rules: readonly Rule[];
 }
 
-/** The greatest number of rules in one condition, and of conditions within each other. */
+/** The maximum number of rules in one condition. */
 const MAX_RULES = 10;
+/** The maximum depth of conditions within conditions. */
 export const MAX_DEPTH = 3;
-/** The greatest number of rules in all conditions of a text, because each may be asked of every recipient. */
+/** The maximum number of rules in all conditions of a text, because each rule may be evaluated for every recipient. */
 export const MAX_TEXT_RULES = 500;
 
 const SYMBOLS: Readonly<Record<string, Operator>> = {
@@ -65,7 +66,7 @@ const WORDS = new RegExp(
 const OPERAND = /[ \t]*(?:"([^"]*)"|'([^']*)'|[\u201c\u201e\u201d]([^\u201c\u201e\u201d]*)[\u201c\u201d]|([\w.+-]+))/y;
 const JOINT = /[ \t]+(and|or)(?!\w)/iy;
 
-/** Returns the condition that is written in an `if`, as plain text, or the fault in it. */
+/** Parses the plain text that follows `if`. Returns the condition, or the first fault in it and the position of the fault. */
 export function parseCondition(condition: string): Condition | { fault: Sentence; at: number } {
   // Editors often insert a non-breaking space for a typed space.
   const written = condition.replaceAll('\u00a0', ' ');
@@ -84,7 +85,7 @@ export function parseCondition(condition: string): Condition | { fault: Sentence
     const symbol = next(SYMBOL)?.[1];
     const words = symbol === undefined ? next(WORDS)?.[1] : undefined;
     const operator = symbol === undefined ? operatorOf(words) : SYMBOLS[symbol];
-    // A name alone asks whether there is a value.
+    // A name without an operator asks whether the merge tag has a value.
     if (operator === undefined || operator === 'is blank' || operator === 'is not blank')
       rules.push({ name, operator: operator ?? 'is not blank', operand: '' });
     else {
@@ -113,10 +114,10 @@ function operatorOf(words: string | undefined): Operator | undefined {
 /** Finds the value of a merge tag; undefined or empty if there is none. */
 export type FindValue = (name: string) => string | undefined;
 
-/** The length of values that are folded again for each rule, because that costs less than to look them up. */
-const SHORT = 100;
+/** Values up to this number of characters are folded again for each rule, because looking up a kept one would cost more. */
+const MAX_SHORT_CHARACTERS = 100;
 
-/** The values of one contact as conditions ask for them: a long one is folded at most once, and only if a rule compares it. */
+/** The values of one contact as conditions compare them. A long value is folded at most once, and only if a rule compares it. */
 export class AskedValues {
   readonly #find: FindValue;
   readonly #compared = new Map<string, Compared>();
@@ -135,14 +136,14 @@ export class AskedValues {
   /** Returns the value of a merge tag as rules compare it. */
   compared(name: string): Compared {
     const value = this.value(name);
-    if (value.length <= SHORT) return new Compared(fold(value));
+    if (value.length <= MAX_SHORT_CHARACTERS) return new Compared(fold(value));
     const known = this.#compared.get(name) ?? new Compared(fold(value));
     this.#compared.set(name, known);
     return known;
   }
 }
 
-/** A folded value. */
+/** A folded value, as rules compare it. */
 class Compared {
   readonly text: string;
   #number: number | null | undefined;
@@ -151,7 +152,7 @@ class Compared {
     this.text = text;
   }
 
-  /** The number that it is; null if it is none. Parsed only if a rule asks. */
+  /** The value as a number; null if it is not a number. It is parsed only when a rule needs it. */
   get number(): number | null {
     if (this.#number === undefined) this.#number = numberOf(this.text);
     return this.#number;
@@ -160,30 +161,31 @@ class Compared {
 
 type Test = (values: AskedValues) => boolean;
 
-/** What was made ready, because a mailing asks the same condition for each of its recipients. */
-const ready = new WeakMap<Condition, Test>();
+/** The prepared tests. They are kept because a mailing evaluates the same condition for each of its recipients. */
+const prepared = new WeakMap<Condition, Test>();
 
-/** Makes a condition ready to be asked of many contacts. */
-export function readyCondition(condition: Condition): Test {
-  const known = ready.get(condition);
+/** Prepares a condition for many contacts. Returns a test that takes the values of one contact. */
+export function prepareCondition(condition: Condition): Test {
+  const known = prepared.get(condition);
   if (known !== undefined) return known;
-  const tests = condition.rules.map(readyRule);
+  const tests = condition.rules.map(prepareRule);
   const test: Test = condition.any
     ? (values) => tests.some((test) => test(values))
     : (values) => tests.every((test) => test(values));
-  ready.set(condition, test);
+  prepared.set(condition, test);
   return test;
 }
 
-/** An unset value is blank: positive operators are false for it, their negations true. */
-function readyRule({ name, operator, operand }: Rule): Test {
+/** Prepares a rule. A merge tag without a value is blank: `is` and `contains` are false for it, and their negations are true. */
+function prepareRule({ name, operator, operand }: Rule): Test {
   if (operator === 'is blank') return (values) => values.value(name) === '';
   if (operator === 'is not blank') return (values) => values.value(name) !== '';
   const wanted = fold(operand);
   const number = numberOf(operand);
   const order = (value: Compared): number => {
     if (number !== null && value.number !== null) return value.number - number;
-    return value.text < wanted ? -1 : value.text > wanted ? 1 : 0;
+    if (value.text === wanted) return 0;
+    return value.text < wanted ? -1 : 1;
   };
   const tests: Readonly<Record<typeof operator, (value: Compared) => boolean>> = {
     is: (value) => value.text === wanted || (number !== null && value.number === number),
@@ -201,7 +203,10 @@ function readyRule({ name, operator, operand }: Rule): Test {
   return (values) => test(values.compared(name));
 }
 
-/** A contact gets several topics, one in a line: one that matches is enough, and for a negation none may. */
+/**
+ * Returns a test for a value with several lines, such as the topics that a contact gets: one matching line is enough. For a negation, no
+ * line may match.
+ */
 function testOfLines(test: (value: Compared) => boolean, operator: Operator): (value: Compared) => boolean {
   const isNegated = operator === 'is not' || operator === 'does not contain';
   return ({ text }) => {
@@ -210,7 +215,7 @@ function testOfLines(test: (value: Compared) => boolean, operator: Operator): (v
   };
 }
 
-/** A decimal number as contacts' number fields have it; null for any other text. */
+/** Returns the number in a text that is written as contacts' number fields are; null for any other text. */
 function numberOf(text: string): number | null {
   return /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : null;
 }

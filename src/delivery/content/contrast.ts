@@ -16,7 +16,7 @@ export function contrast(one: string, other: string): number {
 /** The minimum contrast of text in WCAG 2.2 (1.4.3). */
 export const LEGIBLE = 4.5;
 
-/** Returns white or black, whichever is easier to read on a colour such as #1d5b46. */
+/** Returns white if white text is legible on a colour such as #1d5b46, else black. */
 export function legibleOn(colour: string): string {
   return contrast(hexDigits(colour) ?? '', 'ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
 }

@@ -22,11 +22,14 @@ export const PREFERENCES_LINK: Readonly<Record<PageLanguage, string>> = {
   pt: 'Cancelar subscrição ou alterar preferências',
 };
 /**
- * How the language of a footer is chosen. `version`: the ISO 639-1 code of the language of a version. `otherwise`: the footer is in the
- * language of each contact, and in this one for contacts whose language is unknown, unless the content declares one.
+ * How the language of a footer is chosen. With `version`, the ISO 639-1 code of a version's language, the footer is in that language. With
+ * `otherwise`, it is in the language that the content declares; if the content declares none, it is in the language of each contact, and in
+ * `otherwise` for contacts whose language is unknown.
  */
 export type FooterLanguage = { readonly version: string } | { readonly otherwise: string };
-/** Stands for the text of the link in a footer that is in the language of each contact. It is a noncharacter, which no content has. */
+/**
+ * Stands for the text of the link in a footer that is in the language of each contact. The mark is a noncharacter, which no content has.
+ */
 export const FOOTER_LINK_MARK = '\ufdd4';
 const WHITE = 'ffffff';
 /** Text colours from low to high contrast; one of the last two is legible on any background. */
@@ -47,12 +50,18 @@ export function topLinkFor(regions: readonly Region[], language: FooterLanguage 
   return `<div ${TOP_LINK}="" style="padding:4px 16px;${style}">${link}</div>`;
 }
 
-/** Returns the placeholder for the mark of a footer in a document with these regions: the text in the language of each contact. */
+/**
+ * Returns the placeholder that takes the place of `FOOTER_LINK_MARK` in a document with these regions. Its value is the text of the link in
+ * the language of each contact.
+ */
 export function footerLinkPlaceholder(regions: readonly Region[], language: FooterLanguage | undefined): Placeholder {
   return { name: FOOTER_LINK, fallback: PREFERENCES_LINK[languageOf(regions, language)], place: 'text' };
 }
 
-/** Returns the text of the link in a language, which is an ISO 639-1 code or a tag such as pt-BR; null if there is none in it. */
+/**
+ * Returns the text of the link to the preference page in a language, which is an ISO 639-1 code or a tag such as pt-BR; null if no text
+ * exists in that language.
+ */
 export function preferencesLinkIn(language: string): string | null {
   const code = languageOfLocale(language, PAGE_LANGUAGES);
   return code && PREFERENCES_LINK[code];
@@ -70,8 +79,8 @@ function stylesFor(regions: readonly Region[], language: FooterLanguage | undefi
 }
 
 /**
- * Returns the first of these languages in which there is a footer, or else English: the language of the version, the language that the
- * document declares (HTML 3.2.6.2), and `otherwise`.
+ * Returns the language of the footer: the first in which a footer exists, of the language of the version, the language that the document
+ * declares (HTML 3.2.6.2), and `otherwise`; English if there is none.
  */
 function languageOf(regions: readonly Region[], language: FooterLanguage | undefined): PageLanguage {
   const declared = regions.find(({ tag, attribute }) => tag === 'html' && attribute === 'lang')?.value ?? '';

@@ -14,14 +14,15 @@ export interface Region {
   readonly quoted: boolean;
   /** The value with character references decoded. */
   readonly value: string;
-  /** Whether an ordinary mail client shows the text: it is neither in a comment nor in the head. */
+  /** Whether an ordinary mail client shows the text or the element, because it is neither in a comment nor in the head. */
   readonly visible: boolean;
 }
 
 export interface HtmlRegions {
   readonly regions: readonly Region[];
-  /** Where the content of the body starts and ends. For a fragment without a body element, the whole fragment. */
+  /** The position at which the content of the body starts; 0 for a fragment without a body element. */
   readonly bodyStart: number;
+  /** The position at which the content of the body ends; the end of the HTML for a fragment. */
   readonly bodyEnd: number;
 }
 
@@ -50,7 +51,7 @@ function walk(html: string, enterComments: boolean): HtmlRegions {
   let valueStart = 0;
   let value = '';
   let text: { start: number; end: number } | null = null;
-  // Where the content of the body starts, judged by the best tag found: <body>, or else </head>, <html>, <!doctype>.
+  // The start of the body's content. It is taken from the best tag found: <body>, or else </head>, <html>, <!doctype>.
   const begin = { rank: 0, at: 0 };
   let bodyEnd = -1;
   let htmlEnd = -1;

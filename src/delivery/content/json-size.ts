@@ -1,5 +1,6 @@
 /**
- * Measures JSON text before it is parsed, because parsing many small parts costs a hundred times more than parsing plain text of that size.
+ * Measures JSON text before it is parsed. This is needed because parsing many small parts costs a hundred times more than parsing plain
+ * text of the same size.
  */
 
 const QUOTE = 0x22;

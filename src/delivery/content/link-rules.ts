@@ -1,30 +1,37 @@
-/** Link parameters (UTM): added to the links of a mail once per mailing, so that web statistics tell which visits came from it. */
+/**
+ * Link parameters (UTM). They are added to the links of a mail once per mailing, so that web statistics tell which visits came from the
+ * mail.
+ */
 import type { LinkRules } from '../../database/schema/index.ts';
 import { BLOCK_NAME } from './block-attributes.ts';
 import { findHtmlRegions, type Region } from './html-regions.ts';
 import { escapeHtml } from './merge.ts';
 import type { MjmlNode } from './mjml.ts';
 
-/** The longest name of a link, and how far its end is searched. */
+/** The maximum length of a link's name. */
 const MAX_NAME = 40;
+/** The maximum length of the HTML in which the end of a link is searched. */
 const MAX_LINK_HTML = 4000;
 
-/** A query parameter with which a link is signed or acts for somebody: another parameter could make it invalid. */
+/**
+ * Matches a query parameter that signs a link or acts for somebody. Such a link stays as it is, because a further parameter could make it
+ * invalid.
+ */
 const SIGNED =
   /[?&;](?:sig|signature|sign|signed|hmac|hash|mac|token|jwt|auth|expires|policy|key-pair-id|x-amz-[a-z-]+|x-goog-[a-z-]+)=/i;
 const HAS_PARAMETERS = /[?&;]utm_[a-z_]+=/i;
-/** A web address whose host is written out; a merge tag in its place may bring a query of its own. */
+/** Matches a web address whose host is written out. A merge tag in place of the host may bring a query of its own. */
 const WEB = /^https?:\/\/(?!\(\()[^\s/?#()]+(?:[/?#]|$)/i;
 
 /**
- * A design whose links in named blocks have the parameters, with the name of the innermost named block as utm_content. Other links stay as
- * they are. `publicUrl` is the origin of this service.
+ * Returns a design in which the links of named blocks have the parameters, with the name of the innermost named block as utm_content. Other
+ * links stay as they are. `publicUrl` is the origin of this service.
  */
 export function withBlockNames(node: MjmlNode, rules: LinkRules, publicUrl: string, outer = ''): MjmlNode {
   const { tagName, attributes, children, content } = node;
   const name = slug(attributes[BLOCK_NAME] ?? '') || outer;
   const { href } = attributes;
-  // The link of a social element may be a part of the address at which it is shared.
+  // A social element's link is not changed: it may be only a part of the address at which something is shared.
   const isLink = name !== '' && href !== undefined && tagName !== 'mj-social-element';
   return {
     tagName,
@@ -37,8 +44,8 @@ export function withBlockNames(node: MjmlNode, rules: LinkRules, publicUrl: stri
 }
 
 /**
- * The HTML of a mail whose links have the parameters. `publicUrl` is the origin of this service, whose own links stay as they are. `name`
- * is the utm_content of all of them; empty: each has its own.
+ * Returns the HTML of a mail with the parameters added to its links. Links of this service, whose origin is `publicUrl`, stay as they are.
+ * `name` is the utm_content of all links; if it is empty, each link has a name of its own.
  */
 export function withLinkParameters(html: string, rules: LinkRules, publicUrl: string, name = ''): string {
   let from = 0;
@@ -60,20 +67,25 @@ function isAnchor({ tag, attribute }: Region): boolean {
 }
 
 /**
- * Adds the parameters to a URL. It stays as it is if it is no web address, is one of this service, is signed, or has
- * such parameters already. `content` is the name of the link; empty for none.
+ * Adds the parameters to a URL. A URL that is no web address, belongs to this service, is signed, or has such parameters already is
+ * returned unchanged. `content` is the name of the link; empty if it has none.
  */
 export function addParameters(url: string, rules: LinkRules, publicUrl: string, content = ''): string {
   if (!WEB.test(url) || HAS_PARAMETERS.test(url) || SIGNED.test(url)) return url;
   if (publicUrl !== '' && (url === publicUrl || url.startsWith(`${publicUrl}/`))) return url;
   const hash = url.indexOf('#');
   const [before, fragment] = hash < 0 ? [url, ''] : [url.slice(0, hash), url.slice(hash)];
-  const joint = !before.includes('?') ? '?' : /[?&]$/.test(before) ? '' : '&';
+  const joint = separatorAfter(before);
   const own = content === '' ? '' : `&utm_content=${encodeURIComponent(content)}`;
   return `${before}${joint}${linkParameters(rules)}${own}${fragment}`;
 }
 
-/** The parameters that all links of a mail get, as in a query. */
+/** Returns the character with which a parameter is appended to a URL without a fragment; empty if the URL already ends with it. */
+function separatorAfter(url: string): string {
+  if (!url.includes('?')) return '?';
+  return /[?&]$/.test(url) ? '' : '&';
+}
+/** Returns the parameters that all links of a mail get, as the text of a query. */
 export function linkParameters({ source, medium, campaign }: LinkRules): string {
   const parameters = { utm_source: source, utm_medium: medium, utm_campaign: campaign };
   return Object.entries(parameters)
@@ -82,16 +94,19 @@ export function linkParameters({ source, medium, campaign }: LinkRules): string 
     .join('&');
 }
 
-/** The URL without the parameters that `addParameters` has added. */
+/** Returns the URL without the parameters that `addParameters` has added. */
 export function withoutParameters(url: string, rules: LinkRules): string {
   const at = url.indexOf(linkParameters(rules));
   if (at <= 0 || !/[?&]/.test(url.charAt(at - 1))) return url;
-  const rest = url.slice(at + linkParameters(rules).length).replace(/^&utm_content=[^&#]*/, '');
+  const after = url.slice(at + linkParameters(rules).length).replace(/^&utm_content=[^&#]*/, '');
   const before = url.slice(0, at);
-  return `${before.endsWith('?') || before.endsWith('&') ? before.slice(0, -1) : before}${rest}`;
+  return `${before.endsWith('?') || before.endsWith('&') ? before.slice(0, -1) : before}${after}`;
 }
 
-/** The name of a link by its text or the alternative text of its image, in lower case with hyphens. `end` is the end of its URL. */
+/**
+ * Returns the name of a link in lower case with hyphens: its text, or the alternative text of its image. `end` is the position in `html` at
+ * which the link's URL ends.
+ */
 function nameOf(html: string, end: number): string {
   const start = html.indexOf('>', end) + 1;
   const part = html.slice(start, start + MAX_LINK_HTML);
@@ -102,13 +117,13 @@ function nameOf(html: string, end: number): string {
   return slug(text) || slug(alt);
 }
 
-/** A name in lower case, with hyphens in place of all but letters and digits. */
+/** Returns a name in lower case, with hyphens in place of all but letters and digits. */
 function slug(name: string): string {
-  const whole = name
+  const hyphenated = name
     .slice(0, MAX_LINK_HTML)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-/, '');
-  // By characters, because half of a surrogate pair cannot be encoded in a URL.
-  return [...whole].slice(0, MAX_NAME).join('').replace(/-$/, '');
+  // The name is cut between characters, because half of a surrogate pair cannot be encoded in a URL.
+  return [...hyphenated].slice(0, MAX_NAME).join('').replace(/-$/, '');
 }

@@ -10,7 +10,7 @@ import {
   MAX_DEPTH,
   MAX_TEXT_RULES,
   parseCondition,
-  readyCondition,
+  prepareCondition,
 } from './conditions.ts';
 
 /** The values of placeholders by name. If a value is absent or empty, the placeholder's default is used. */
@@ -27,7 +27,7 @@ export interface Placeholder {
   readonly name: string;
   readonly fallback: string;
   readonly place: 'text' | 'url' | 'url-start' | Scheme;
-  /** The condition of an `IF`. */
+  /** The condition, if the placeholder is the mark `IF`. */
   readonly when?: Condition;
 }
 
@@ -45,14 +45,16 @@ export const OPEN_URL = '#open';
 /** The URL that counts a click, without the link number at its end. */
 export const CLICK_URL = '#click';
 
-/** The text of the link to the preference page, in the language of the contact, in the footer that is added. */
+/** The text of the link to the preference page, in a footer that is in the language of each contact. */
 export const FOOTER_LINK = '#footer_link';
 
-/** The marks of a condition: the pieces between them belong to one branch. */
+/** The name of the mark at which a condition begins. The pieces between two marks belong to one branch. */
 export const IF = '#if';
+/** The name of the mark between the two branches of a condition. */
 const ELSE = '#else';
+/** The name of the mark at which a condition ends. */
 const END = '#end';
-/** The names that owners write for ELSE and END. Outside of a condition, a placeholder may have these names. */
+/** The words that owners write for `ELSE` and `END`. Outside of a condition, a placeholder may have these names. */
 const BRANCH_WORDS: ReadonlyMap<string, string> = new Map([
   ['else', ELSE],
   ['end', END],
@@ -64,21 +66,21 @@ const MAX_SCHEME_CHARACTERS = 60;
 // Every repetition is bounded and no two can match the same text, so that hostile input takes only linear time.
 const PLACEHOLDER = /\(\([ \t]{0,8}(\w{1,255})[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/y;
 
-/** What separates words of a condition. Editors often insert a non-breaking space for a typed space. */
+/** Matches one space between words of a condition. Editors often insert a non-breaking space for a typed space. */
 const GAP = '(?:[ \\t\\u00a0]|&nbsp;|&#160;|&#xa0;)';
 const CONDITION = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}{1,8}([^()\\r\\n]{1,1000})\\)\\)`, 'iy');
 const CONDITION_BEGIN = new RegExp(`\\(\\([ \\t]{0,8}if${GAP}`, 'gi');
-/** What begins a tag or a comment, unlike a less-than sign in a text. */
+/** Matches the beginning of a tag or a comment, but no less-than sign in a text. */
 const TAG_BEGIN = /<[a-z/!?]/i;
 
 /** A placeholder or the beginning of a condition, as it is written in a text. */
 interface FoundPlaceholder {
   index: number;
-  /** The position after it. */
+  /** The position after the placeholder. */
   end: number;
   name: string;
   fallback: string;
-  /** What follows `if`. */
+  /** The text after `if`; absent for an ordinary placeholder. */
   condition?: string;
 }
 
@@ -86,8 +88,8 @@ const OPENING = 0x28;
 const CLOSING = 0x29;
 
 /**
- * Yields the placeholders and conditions of a text in order. Looks at each character only once: a placeholder contains
- * no parenthesis, so a match is tried only where `))` is the next parenthesis after `((`.
+ * Yields the placeholders and conditions of a text in order. Each character is looked at only once: a placeholder contains no parenthesis,
+ * so a match is tried only where `))` is the next parenthesis after `((`.
  */
 function* findPlaceholders(text: string): Generator<FoundPlaceholder> {
   let opening = -1;
@@ -125,7 +127,8 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
     const when = written === undefined ? undefined : parseCondition(decode(written));
     // A URL is one value, so it has no conditions.
     if (when !== undefined && ('fault' in when || kind === 'url')) continue;
-    const place = kind === 'text' ? 'text' : from > 0 ? 'url' : placeInUrl(text, index, end, decode);
+    let place: Placeholder['place'] = kind;
+    if (kind === 'url' && from === 0) place = placeInUrl(text, index, end, decode);
     // The placeholder includes its scheme, so the scheme is not added as text.
     if (index > from && !isScheme(place)) pieces.push(text.slice(from, index));
     pieces.push({ name, fallback: decode(fallback), place, ...(when && { when }) });
@@ -135,7 +138,10 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
   return withBranches(pieces);
 }
 
-/** The template with `else` and `end` as marks where they are within a condition. Call it after joining templates. */
+/**
+ * Returns the template with the placeholders `else` and `end` turned into marks where they are within a condition. Must be called again
+ * after templates are joined.
+ */
 export function withBranches(template: Template): Template {
   if (!template.some((piece) => typeof piece !== 'string' && piece.name === IF)) return template;
   let depth = 0;
@@ -148,12 +154,12 @@ export function withBranches(template: Template): Template {
   });
 }
 
-/** The mark that owners write with this word, in small or capital letters like `if`. */
+/** Returns the mark that this word stands for, in small or capital letters; undefined if the word stands for none. */
 function branchWord(name: string): string | undefined {
   return BRANCH_WORDS.get(name.toLowerCase());
 }
 
-/** The pieces that a contact with these values gets: the pieces of the branches that apply, without the marks. */
+/** Returns the pieces that a contact with these values gets: the pieces of the branches that apply, without the marks. */
 export function chosenPieces(template: Template, find: FindValue): Template {
   if (!template.some(isMark)) return template;
   const values = new AskedValues(find);
@@ -162,7 +168,7 @@ export function chosenPieces(template: Template, find: FindValue): Template {
     if (typeof piece !== 'string' && isMark(piece)) {
       if (piece.name === ELSE) isTaken.push(!isTaken.pop());
       else if (piece.name === END) isTaken.pop();
-      else isTaken.push(piece.when !== undefined && readyCondition(piece.when)(values));
+      else isTaken.push(piece.when !== undefined && prepareCondition(piece.when)(values));
       return false;
     }
     return isTaken.every(Boolean);
@@ -170,8 +176,8 @@ export function chosenPieces(template: Template, find: FindValue): Template {
 }
 
 /**
- * The pieces of all branches, without the marks, as they are checked: a placeholder without a value and a default stays as it is written,
- * because nobody knows what would be in its place.
+ * Returns the pieces of all branches without the marks, for checks. A placeholder with neither a value nor a default stays as it is
+ * written, because nobody knows what would be in its place.
  */
 export function allPieces(template: Template, find: FindValue): Template {
   return template.flatMap((piece) => {
@@ -181,7 +187,7 @@ export function allPieces(template: Template, find: FindValue): Template {
   });
 }
 
-/** The pieces that every contact gets. */
+/** Returns the pieces that every contact gets. */
 export function unconditionalPieces(template: Template): Template {
   let depth = 0;
   return template.filter((piece) => {
@@ -202,7 +208,7 @@ export interface Branches {
 }
 
 /**
- * The condition that begins at this position of a template, or null if none does. A condition without its end reaches
+ * Returns the condition that begins at this position of a template; null if no condition begins there. A condition without an end reaches
  * to the end of the template.
  */
 export function branchesAt(template: Template, at: number): Branches | null {
@@ -309,12 +315,12 @@ function isScheme(place: Placeholder['place']): place is Scheme {
 
 /** The maximum number of placeholders and links in a template, because each is filled in for every recipient. */
 const MAX_PLACEHOLDERS = 10_000;
-/** Counting stops at this number, which takes a few milliseconds. */
+/** Counting stops at this number, which is reached within a few milliseconds. */
 const MAX_COUNTED = 5 * MAX_PLACEHOLDERS;
 /** A web link, in HTML or in MJML's JSON form. */
 const WEB_LINK = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 
-/** Returns the problem if template code or HTML has too many placeholders and links for a mail; otherwise null. */
+/** Returns the problem if template code or HTML has too many placeholders and links for a mail; null if it has not. */
 export function placeholderProblem(code: string): string | null {
   let count = 0;
   for (const matches of [findPlaceholders(code), code.matchAll(WEB_LINK)])
@@ -324,7 +330,9 @@ export function placeholderProblem(code: string): string | null {
   return `The mail has ${counted} placeholders and links: at most ${MAX_PLACEHOLDERS} are possible.`;
 }
 
-/** The distinct placeholder names of several templates, in order of appearance, with those that conditions compare. */
+/**
+ * Returns the distinct names of the placeholders of several templates, in order of appearance, including the names that conditions compare.
+ */
 export function placeholderNames(templates: readonly Template[]): string[] {
   const names = templates.flat().flatMap((piece) => {
     if (typeof piece === 'string') return [];

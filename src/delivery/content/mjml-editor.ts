@@ -12,14 +12,12 @@ export interface EditorView {
   isDrawable: boolean;
 }
 
-/**
- * The editor would change or lose some elements. In the editor's markup each is replaced by an empty mj-raw with one of these attributes,
- * which holds the HTML of an mj-raw or the markup of an unsupported element, so that it is restored unchanged.
- */
+/** An attribute of an empty mj-raw in the editor's markup. It holds the HTML of an mj-raw, because the editor would change that HTML. */
 const KEPT_HTML = 'data-html';
+/** An attribute of an empty mj-raw in the editor's markup. It holds the markup of an element that the editor does not support and would lose. */
 const KEPT_MJML = 'data-mjml';
 
-const EMPTY =
+const EMPTY_DESIGN =
   '<mjml><mj-body><mj-section><mj-column><mj-text>Write here</mj-text></mj-column></mj-section></mj-body></mjml>';
 
 /** The elements that grapesjs-mjml supports. */
@@ -34,7 +32,7 @@ const MAX_CHARACTERS = 2 * 1024 * 1024;
 
 /** Converts a template in MJML's JSON form for the editor; '' is an empty design. Throws ContentError with a message for the owner. */
 export function editorView(template_json: string): EditorView {
-  return buildView(template_json === '' ? fromMarkup(EMPTY) : parseMjml(template_json));
+  return buildView(template_json === '' ? fromMarkup(EMPTY_DESIGN) : parseMjml(template_json));
 }
 
 /**
@@ -44,17 +42,18 @@ export function editorView(template_json: string): EditorView {
 export function editedTemplate(mjml: string, before: string): string {
   const drawn = fromMarkup(mjml);
   const opened = before === '' ? null : parseMjml(before);
-  const edited = opened !== null && buildView(opened).isDrawable ? opened : null;
-  const head = headElements(edited);
+  // The head of the opened template is kept if the editor showed the template, because the editor may have changed the head.
+  const shown = opened !== null && buildView(opened).isDrawable ? opened : null;
+  const head = headElements(shown);
   const parts = drawn.children.map(unwrap);
-  const rest = parts.filter(({ tagName }) => tagName !== 'mj-head');
+  const body = parts.filter(({ tagName }) => tagName !== 'mj-head');
   const attributes = opened?.attributes ?? drawn.attributes;
-  const whole = {
+  const template = {
     tagName: 'mjml',
     attributes,
-    children: [...(head.length > 0 ? head : headElements({ ...drawn, children: parts })), ...rest],
+    children: [...(head.length > 0 ? head : headElements({ ...drawn, children: parts })), ...body],
   };
-  const template_json = JSON.stringify(whole);
+  const template_json = JSON.stringify(template);
   if (template_json.length > MAX_CHARACTERS) throw new ContentError('The design is too large to be stored.');
   parseMjml(template_json);
   return template_json;
@@ -76,7 +75,10 @@ function buildView(root: MjmlNode): EditorView {
   return { mjml: toMarkup({ ...root, children: isDrawable ? parts : children }), isDrawable };
 }
 
-/** The element for the editor, with unsupported content wrapped; `supported` are the elements that the editor supports in this place. */
+/**
+ * Returns the element as the editor gets it, with unsupported content wrapped. `supported` are the elements that the editor supports in
+ * this place.
+ */
 function wrap(element: MjmlNode, supported: ReadonlySet<string>): MjmlNode {
   const { tagName, attributes, children, content = '' } = element;
   if (tagName === 'mj-raw') return { tagName, attributes: { ...attributes, [KEPT_HTML]: content } };
@@ -84,7 +86,9 @@ function wrap(element: MjmlNode, supported: ReadonlySet<string>): MjmlNode {
   return children === undefined ? element : { ...element, children: children.map((child) => wrap(child, supported)) };
 }
 
-/** The element in its stored form. Throws ContentError if wrapped MJML, which the owner may have edited, is not a single element. */
+/**
+ * Returns the element in its stored form. Throws ContentError if wrapped MJML, which the owner may have edited, is not a single element.
+ */
 function unwrap(element: MjmlNode): MjmlNode {
   const { tagName, attributes, children } = element;
   const { [KEPT_HTML]: html, [KEPT_MJML]: mjml, ...others } = attributes;
@@ -141,7 +145,7 @@ export function fromMarkup(markup: string): MutableNode {
   const top: MutableNode = { tagName: '', attributes: {}, children: [] };
   const open: MutableNode[] = [top];
   let elements = 0;
-  /** The number of open HTML elements in an element's content; unclosed ones are closed at its end. */
+  /** The number of open HTML elements in the content of a verbatim element. Those that are never closed end with the content. */
   let htmlDepth = 0;
   let verbatim: { node: MutableNode; from: number; depth: number } | null = null;
   const parser = new Parser(

@@ -17,7 +17,9 @@ const MAX_ELEMENTS = 5000;
 /** The maximum number of elements, attributes and lists in a template's JSON; parsing this many takes a few milliseconds. */
 const MAX_PARTS = 30_000;
 
-/** The maximum number of selectors of styles to inline times elements. Looking for that many takes about two seconds. */
+/**
+ * The maximum product of the number of selectors in inline styles and the number of elements. Matching that many takes about two seconds.
+ */
 const MAX_INLINED = 1_000_000;
 
 /** The number of elements counted so far in one template. */
@@ -51,7 +53,7 @@ export function parseMjml(json: string): MjmlNode {
   return root;
 }
 
-/** Counts the selectors of styles that are written into the elements, and the elements with those in their texts. */
+/** Counts the selectors of inline styles, which MJML writes into the elements, and all elements, including HTML elements in texts. */
 function countInlined({ tagName, attributes, content = '', children = [] }: MjmlNode) {
   const isInlined = tagName === 'mj-style' && attributes.inline !== undefined;
   const count = { selectors: isInlined ? content.split(/[{,]/).length : 0, elements: content.split('<').length };
@@ -136,7 +138,7 @@ function without(parent: MjmlNode, tagName: string): MjmlNode {
   return { ...parent, children: kept.map((child) => without(child, tagName)) };
 }
 
-/** The beginning of the condition under which an element is shown, or null if every contact gets it. */
+/** Returns the mark that begins the condition under which an element is shown; null if every contact gets the element. */
 export function conditionOf({ attributes }: MjmlNode): string | null {
   const written = attributes[SHOW_TO]?.trim() ?? '';
   return written === '' ? null : `((if ${written}))`;

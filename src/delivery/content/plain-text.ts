@@ -33,7 +33,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
   };
 
   const text = convert(html, { ...options, formatters: { anchor, image } })
-    // The marks of a condition that stand alone in a line leave no empty line behind.
+    // A mark of a condition that stands alone in a line leaves no empty line behind.
     .replace(/^[ \t]*(\(\((?:if[ \t][^()\n]*|else|end)\)\))[ \t]*\n+/gim, '$1')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
@@ -41,7 +41,7 @@ export function plainText(html: string, link: (url: string) => Template): Templa
   return [...parts.flat(), '\n'];
 }
 
-// Unicode noncharacters, which never occur in text: the compiler removes them from its source.
+// These are Unicode noncharacters, which never occur in text, because the compiler removes them from its source.
 const markStart = '\ufdd0';
 const markEnd = '\ufdd1';
 const marks = new RegExp(`${markStart}(\\d+)${markEnd}`);

@@ -1,4 +1,4 @@
-/** Reads the values of a contact's placeholders: reserved fields first, then the account's custom fields. */
+/** Reads the values with which the placeholders of a mail are merged for a contact: the reserved fields and the account's custom fields. */
 import type { Database } from 'better-sqlite3';
 import { RESERVED_FIELDS, TEXT_COLUMNS, TOPIC } from '../../audience/contacts/contact-fields.ts';
 import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
@@ -12,12 +12,12 @@ import { FOOTER_LINK, type Values } from './merge.ts';
 const CONTACT_FIELDS = [...RESERVED_FIELDS, TOPIC, 'custom_values'] as const;
 
 /**
- * The fields of a contact; all null if only the address is known. `topic` has the names of the topics that the contact gets, one in a line;
- * `custom_values` is JSON keyed by custom field id.
+ * The fields of a contact; all are null if only the address is known. `topic` has the names of the topics that the contact gets, one in a
+ * line; `custom_values` is JSON keyed by the id of the custom field.
  */
 export type ContactFields = Record<(typeof CONTACT_FIELDS)[number], string | null>;
 
-/** The fields of a contact that a mail needs for its placeholders and its To header. */
+/** Returns the fields of a contact that a mail needs for its placeholders and its To header. */
 export function contactFieldsFor(
   placeholders: readonly string[],
   names: readonly CustomName[],
@@ -31,7 +31,10 @@ export function contactFieldsFor(
 /** The fields from which the language of a contact follows. */
 export const LANGUAGE_FIELDS = ['language', 'country'] as const;
 
-/** The language of the contact with these values, as an ISO 639-1 code: its own, else the usual one of its country, else `otherwise`. */
+/**
+ * Returns the language of the contact with these values, as an ISO 639-1 code: the contact's own, else the usual one of the contact's
+ * country, else `otherwise`.
+ */
 export function contactLanguage({ language = '', country = '' }: Values, otherwise: string): string {
   return languageCode(language) ?? languageOfCountry(country) ?? otherwise;
 }
@@ -42,7 +45,7 @@ export interface CustomName {
   field_name: string;
 }
 
-/** The fields of the contact with this id, even if the contact was deleted; undefined if the row is gone. */
+/** Returns the fields of the contact with this id, even if the contact was deleted; undefined if the row is gone. */
 export function findContactFields(client: Database, contactId: number): ContactFields | undefined {
   return client
     .prepare<[number], ContactFields>(`
@@ -71,8 +74,8 @@ export function mergeValues(
 }
 
 /**
- * Returns the language of an account's contact with this address, as an ISO 639-1 code; null if it is unknown. Of
- * several contacts, one with a language of its own decides.
+ * Returns the language of an account's contact with this address, as an ISO 639-1 code; null if it is unknown. If several contacts have the
+ * address, a contact with a language of its own decides.
  */
 export function languageOfAddress(client: Database, accountId: number, addressId: number): string | null {
   const contact = client
@@ -85,8 +88,8 @@ export function languageOfAddress(client: Database, accountId: number, addressId
 }
 
 /**
- * The placeholder values of the recipient of a link. Empty if the contact was deleted or has a different address now, or if the ledger
- * lacks the delivery because a restore lost it.
+ * Returns the placeholder values of the recipient of a link. They are empty if the contact was deleted or has a different address now, or
+ * if the ledger lacks the delivery because a restore lost it.
  */
 export function deliveryValues(db: Db, { user, delivery, mailing, address }: RecipientIds): Values {
   const contactId = db.$client
@@ -99,7 +102,7 @@ export function deliveryValues(db: Db, { user, delivery, mailing, address }: Rec
   return findContactValues(db, user, contactId) ?? {};
 }
 
-/** The values of placeholders for one of the account's contacts; null if it does not exist. */
+/** Returns the values of placeholders for one of the account's contacts; null if the contact does not exist. */
 export function findContactValues(db: Db, accountId: number, contactId: number | undefined): Values | null {
   const contact = contactId === undefined ? undefined : findContactFields(db.$client, contactId);
   return contact === undefined ? null : mergeValues(contact, listCustomFields(db, accountId), '');

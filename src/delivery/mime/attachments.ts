@@ -1,15 +1,17 @@
 /**
- * Attachments: makes their names and types safe, checks their bytes and decodes them in pieces, and encodes them as parts of a mail (RFC
- * 2045, 2046, 2183, 2231).
+ * Attachments: makes their names and types safe, checks and decodes their bytes in pieces, and encodes them as parts of a mail (RFC 2045,
+ * 2046, 2183, 2231).
  */
 import type { Attachment } from '../../database/schema/index.ts';
 import { invalid } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 
 export const MAX_ATTACHMENTS = 20;
-/** The maximum length of a name, as of every line, because checking a longer one would take long. */
+/** The maximum length of a file name in characters. Checking a longer name would take long. */
 export const MAX_NAME = 255;
-/** The maximum length of an encoded name. It leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1). */
+/**
+ * The maximum length of an encoded name in characters. It leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1).
+ */
 const MAX_ENCODED_NAME = 900;
 /** The size of a piece of an attachment in bytes: a whole number of base64 lines (RFC 2045 6.8: 76 characters for 57 bytes). */
 export const PIECE_BYTES = 57 * 8192;
@@ -20,15 +22,18 @@ const TYPE = /^(?!(?:multipart|message)\/)[a-z\d][a-z\d.+-]{0,63}\/[a-z\d][a-z\d
 export interface GivenFile {
   name: string;
   type: string;
-  /** In base64 (RFC 4648 4 or 5). */
+  /** The bytes of the file in base64 (RFC 4648 4 or 5). */
   base64: Buffer;
 }
 
-/** Returns the record of a file. Throws 422 if it cannot be base64, or if its name is too long. */
+/**
+ * Returns the record of a file. Throws 422 if the bytes cannot be base64, or if the name is too long. `number` counts the files of the
+ * request from 0.
+ */
 export function attachmentOf({ name, type, base64 }: GivenFile, number: number): Attachment {
   if (name.length > MAX_NAME)
     throw invalid('attachments', sentence('attachment_name_long', { number: number + 1, most: MAX_NAME }));
-  const padding = base64.at(-1) !== 0x3d ? 0 : base64.at(-2) !== 0x3d ? 1 : 2;
+  const padding = paddingOf(base64);
   const characters = base64.length - padding;
   // One character in excess of whole groups encodes no byte.
   if (characters % 4 === 1 || (padding > 0 && base64.length % 4 !== 0)) throw notBase64(number);
@@ -39,6 +44,12 @@ export function attachmentOf({ name, type, base64 }: GivenFile, number: number):
     type: TYPE.test(lower) ? lower : 'application/octet-stream',
     size: Math.floor((characters * 3) / 4),
   };
+}
+
+/** Returns the number of equals signs at the end of base64: 0 to 2. */
+function paddingOf(base64: Buffer): number {
+  if (base64.at(-1) !== 0x3d) return 0;
+  return base64.at(-2) === 0x3d ? 2 : 1;
 }
 
 /** Yields the bytes of a file in pieces. Throws 422 for text that is not base64. */
@@ -53,8 +64,8 @@ export function* decodePieces({ base64 }: GivenFile, { size }: Attachment, numbe
 }
 
 /**
- * Returns the last part of a path without characters that could harm a program: control and invisible characters, and those
- * that Windows forbids.
+ * Returns the last part of a path without characters that could harm a program: control characters, invisible characters, and those that
+ * Windows forbids.
  */
 function safeName(name: string, number: number): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
@@ -75,7 +86,7 @@ function safeName(name: string, number: number): string {
 const MIXED = '=_mixed-sendlark';
 /** The header field of a mail with attachments, and the delimiter before its first part, which holds the texts. */
 export const MIXED_START = `Content-Type: multipart/mixed; boundary="${MIXED}"\r\n\r\n--${MIXED}\r\n`;
-/** What follows the last attachment. */
+/** The text after the last attachment. */
 export const MIXED_END = `--${MIXED}--\r\n`;
 
 /** A file with its bytes. */
@@ -83,23 +94,23 @@ export interface AttachedFile extends Attachment {
   bytes: Uint8Array;
 }
 
-/** Returns what follows the texts of a mail with these attachments, as text; empty without any. */
+/** Returns the end of a mail with these attachments, which follows its texts; empty if there are none. */
 export function attachedParts(files: readonly AttachedFile[]): string {
   if (files.length === 0) return '';
   return files.map((file) => attachmentStart(file) + base64Lines(file.bytes)).join('') + MIXED_END;
 }
 
-/** Returns the size of attachments in a mail, from their sizes in bytes. Their header fields are not counted. */
+/** Returns the size that attachments with these sizes have in a mail, in bytes. Their header fields are not counted. */
 export function encodedSize(sizes: readonly number[]): number {
   return sizes.reduce((sum, size) => sum + Math.ceil(size / 57) * 78, 0);
 }
 
-/** Returns what stands before the base64 of an attachment. */
+/** Returns the text before the base64 of an attachment. */
 export function attachmentStart(attachment: Attachment): string {
   return `--${MIXED}\r\n${attachmentFields(attachment)}\r\n`;
 }
 
-/** Returns bytes in base64, in lines. All pieces of a file but the last have `PIECE_BYTES` bytes. */
+/** Returns the base64 of a file, or of a piece of a file, in lines. Every piece but the last must have `PIECE_BYTES` bytes. */
 export function base64Lines(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString('base64')
@@ -107,8 +118,8 @@ export function base64Lines(bytes: Uint8Array): string {
 }
 
 /**
- * The headers of an attachment. A file name that is not plain ASCII is encoded (RFC 2231), with a plain one next to it for clients that
- * know nothing else.
+ * Returns the header fields of an attachment. A file name that is not plain ASCII is encoded (RFC 2231), with a plain name next to it for
+ * clients that cannot decode it.
  */
 function attachmentFields({ file_name, type }: Attachment): string {
   const plain = file_name.replace(/[^ !#-[\]-~]/g, '_');
@@ -127,8 +138,8 @@ const REFUSED_KINDS: ReadonlySet<string> = new Set(
 
 /** Returns the kind of a file, such as exe, if Gmail refuses mail with such files; otherwise null. */
 export function refusedKind({ file_name }: Attachment): string | null {
-  const kind = file_name.slice(file_name.lastIndexOf('.') + 1).toLowerCase();
-  return file_name.includes('.') && REFUSED_KINDS.has(kind) ? kind : null;
+  const ending = file_name.slice(file_name.lastIndexOf('.') + 1).toLowerCase();
+  return file_name.includes('.') && REFUSED_KINDS.has(ending) ? ending : null;
 }
 
 function notBase64(number: number) {

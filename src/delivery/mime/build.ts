@@ -24,19 +24,16 @@ import { parseMjml, renderMjml } from '../content/mjml.ts';
 import { plainText } from '../content/plain-text.ts';
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 
-/**
- * Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which does it in a worker thread with
- * limits.
- * @throws ContentError
- */
+/** Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which compiles in a worker thread with limits. @throws ContentError */
 export async function buildContent(source: ContentSource): Promise<Content> {
   const tidied = tidy(await sourceHtml(source));
   const { linkRules, publicUrl = '' } = source;
   const written = linkRules ? withLinkParameters(tidied, linkRules, publicUrl) : tidied;
   const problem = placeholderProblem(written);
   if (problem !== null) throw new ContentError(problem);
-  const wrong = conditionProblem(source.subject) ?? conditionProblem(source.preheader) ?? htmlConditionProblem(written);
-  if (wrong !== null) throw new ContentError(wrong);
+  const conditionFault =
+    conditionProblem(source.subject) ?? conditionProblem(source.preheader) ?? htmlConditionProblem(written);
+  if (conditionFault !== null) throw new ContentError(conditionFault);
   const { html, footerLink } = withAdditions(written, source);
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
@@ -80,7 +77,8 @@ export async function buildContent(source: ContentSource): Promise<Content> {
 }
 
 /**
- * The maximum number of characters in both parts together, before merging. A design of a few kilobytes can compile to many times its size.
+ * The maximum number of characters in both parts together, before merging. The limit is needed because a design of a few kilobytes can
+ * compile to many times its size.
  */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
@@ -94,11 +92,11 @@ async function sourceHtml(source: ContentSource): Promise<string> {
   return withPublicPictures(template_html, publicUrl);
 }
 
-/** The origin of this machine in front of the path of an image in the library. */
+/** Matches the origin of this machine in front of the path of an image in the library. */
 const LOCAL_PICTURE =
   /https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?=\/pictures\/[0-9a-f]{32}\/)/g;
 
-/** Images inserted before a public URL was set have a local URL; replaces it by the public URL. */
+/** Replaces the local URL of images by the public URL. Images have a local URL if they were inserted before a public URL was set. */
 function withPublicPictures(code: string, publicUrl: string): string {
   return publicUrl === '' ? code : code.replace(LOCAL_PICTURE, () => publicUrl);
 }
@@ -116,35 +114,40 @@ const pixelMark = '\ufdd2';
 const trapMark = '\ufdd3';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
 
-/** Returns the HTML with everything that is added to it, and what stands in place of the mark of its footer. */
+/**
+ * Returns the HTML with the preheader, the pixel, the footer and the trap link added, and the placeholder that takes the place of the
+ * footer's mark.
+ */
 function withAdditions(html: string, source: ContentSource): { html: string; footerLink: Placeholder } {
   const { regions, bodyStart, bodyEnd } = findHtmlRegions(html);
   const shownRegions = regions.filter((region) => region.visible && (!region.attribute || isLink(region)));
-  // What a condition hides from some contacts does not count.
+  // A placeholder that a condition hides from some contacts does not count.
   const shown = placeholderNames([unconditionalPieces(withBranches(shownRegions.flatMap(({ value }) => scan(value))))]);
-  const complete = shown.includes(PREFERENCES) && shown.includes('sender_address');
+  const hasFooter = shown.includes(PREFERENCES) && shown.includes('sender_address');
   const links = regions.filter(isLink).length;
   const isClipped = Buffer.byteLength(html) + (source.tracking ? links * CLICK_BYTES : 0) > CLIPPED_BYTES;
-  const lead = source.footer && isClipped ? topLinkFor(regions, source.footerLanguage) : '';
+  const topLink = source.footer && isClipped ? topLinkFor(regions, source.footerLanguage) : '';
   // The text that inboxes show next to the subject must not be the text of the preference link.
-  const preview = (escapeHtml(source.preheader) || (lead && firstWords(regions))) + (lead && FILLER);
-  const whole = [
+  const preview = (escapeHtml(source.preheader) || (topLink && firstWords(regions))) + (topLink && FILLER);
+  const extended = [
     html.slice(0, bodyStart),
     preview && hidden(preview),
     source.tracking ? pixel : '',
-    lead,
+    topLink,
     html.slice(bodyStart, bodyEnd),
-    source.footer && !complete ? footerFor(regions, source.footerLanguage) : '',
+    source.footer && !hasFooter ? footerFor(regions, source.footerLanguage) : '',
     source.tracking ? trapHtml(trapMark) : '',
     html.slice(bodyEnd),
     html.endsWith('\n') ? '' : '\n',
   ].join('');
-  return { html: whole, footerLink: footerLinkPlaceholder(regions, source.footerLanguage) };
+  return { html: extended, footerLink: footerLinkPlaceholder(regions, source.footerLanguage) };
 }
 
-/** Gmail clips mails after 102 kB of HTML, so in mails that may be larger, everything that must be seen or loaded goes to the top. */
+/**
+ * The size in bytes from which everything that must be seen or loaded goes to the top of a mail. Gmail clips mails after 102 kB of HTML.
+ */
 const CLIPPED_BYTES = 100_000;
-/** The approximate length of a tracked link's URL. */
+/** The approximate length of a tracked link's URL in bytes. */
 const CLICK_BYTES = 100;
 /** Blanks that mail clients do not collapse, enough to fill the preview text in an inbox. */
 const FILLER = '&#847;&zwnj;&nbsp;'.repeat(100);
@@ -154,7 +157,7 @@ function hidden(content: string): string {
   return `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all">${content}</div>`;
 }
 
-/** The first words of a mail, as HTML. No character reference or placeholder is cut. */
+/** Returns the first words of a mail, as HTML. No character reference or placeholder is cut. */
 function firstWords(regions: readonly Region[]): string {
   let words = '';
   for (const { attribute, visible, value } of regions) {
@@ -165,8 +168,8 @@ function firstWords(regions: readonly Region[]): string {
   return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');
 }
 
-/** The placeholders that replace our own markers. */
-const OWN_URLS = new Map<string, Template>([
+/** The URLs that replace our own markers, as templates. */
+const MARKER_URLS = new Map<string, Template>([
   [pixelMark, [internalPlaceholder(OPEN_URL)]],
   [trapMark, [internalPlaceholder(CLICK_URL), String(TRAP_LINK)]],
 ]);
@@ -178,7 +181,8 @@ function htmlPieces(html: string, tracked: (url: string) => Template | null): Te
   let from = 0;
   for (const region of findHtmlRegions(html).regions) {
     const raw = html.slice(region.start, region.end);
-    const replacement = OWN_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
+    const replacement =
+      MARKER_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
     if (!replacement) continue;
     pieces.push(
       html.slice(from, region.start),
@@ -212,7 +216,7 @@ function internalPlaceholder(name: string): Placeholder {
   return { name, fallback: '', place: 'url-start' };
 }
 
-/** The template with this placeholder for each mark of a footer. */
+/** Returns the template with this placeholder for each mark of a footer. */
 function withFooterLink(template: Template, placeholder: Placeholder): Template {
   return template.flatMap((piece) =>
     typeof piece === 'string' && piece.includes(FOOTER_LINK_MARK)
@@ -231,7 +235,7 @@ function joinTexts(template: Template): Template {
   return pieces;
 }
 
-/** Real mails stay below a hundred levels, including their layout tables. */
+/** The maximum depth of nested elements. Real mails stay below a hundred levels, including their layout tables. */
 const MAX_DEPTH = 1000;
 
 /** Throws ContentError if elements are nested too deeply. Elements that HTML closes implicitly count as closed. */

@@ -11,7 +11,7 @@ import {
 import { promisify } from 'node:util';
 import type { Database, Statement } from 'better-sqlite3';
 
-/** Domain labels as in RFC 5321, plus underscores, which some DNS names contain. */
+/** Matches domain labels as in RFC 5321, plus underscores, which some DNS names contain. */
 const TAG_VALUE = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/i;
 
 export type KeyType = 'rsa' | 'ed25519';
@@ -29,7 +29,7 @@ export async function createDkimKeyInThreadPool(): Promise<string> {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** The TXT record that publishes a key: its name, its value, and both as a line of a zone file (RFC 6376 §3.6). */
+/** Returns the TXT record that publishes a key: its name, its value, and both as a line of a zone file (RFC 6376 §3.6). */
 export function dnsRecord(domain: string, selector: string, privateKey: string) {
   const key = signingKey(privateKey);
   const publicKey = createPublicKey(key);
@@ -44,9 +44,9 @@ export function dnsRecord(domain: string, selector: string, privateKey: string) 
 }
 
 interface Signer {
-  /** The DKIM-Signature header with its CRLF, to be put in front of the message. The message is signed before dot-stuffing. */
+  /** Returns the DKIM-Signature header with its CRLF, to be put in front of the message. The message must not be dot-stuffed yet. */
   sign(message: Buffer, date: Date): string;
-  /** Signs in libuv's thread pool, because an RSA signature takes a quarter of a millisecond. */
+  /** Signs as `sign` does, but in libuv's thread pool, because an RSA signature takes a quarter of a millisecond. */
   signInThreadPool(message: Buffer, date: Date): Promise<string>;
 }
 
@@ -65,7 +65,7 @@ export function createSigner(domain: string, selector: string, privateKey: strin
   const digest = type === 'rsa' ? 'sha256' : null;
   const identity = `v=1; a=${type}-sha256; c=relaxed/relaxed; d=${domain};`;
 
-  /** The lines of the signature header without the signature, and the data to sign. */
+  /** Returns the lines of the signature header without the signature, and the data to sign. */
   function unsigned(message: Buffer, date: Date): { lines: string[]; data: Buffer } {
     const headEnd = message.indexOf('\r\n\r\n') + 2;
     const { hTagLines, canonical } = signedFields(message.toString('latin1', 0, headEnd));
@@ -122,10 +122,10 @@ const SIGNED_FIELDS = [
   'mime-version',
   'content-type',
 ];
-/** These fields are signed once more than they occur, so that no one can add another one (RFC 6376 §8.15). */
+/** Fields that are signed once more than they occur, so that no one can add another instance (RFC 6376 §8.15). */
 const OVERSIGNED = new Set(['from', 'subject', 'to', 'date', 'reply-to']);
 
-/** The h= tag in lines, and the fields it names in canonical form (RFC 6376 §3.4.2), last instance first. */
+/** Returns the h= tag in lines, and the fields that the tag names in canonical form (RFC 6376 §3.4.2), last instance first. */
 function signedFields(head: string): { hTagLines: string[]; canonical: string } {
   const instances = new Map<string, string[]>();
   for (const field of head.split(/\r\n(?![ \t])/)) {
@@ -159,10 +159,10 @@ function signedFields(head: string): { hTagLines: string[]; canonical: string } 
 
 function bodyHash(body: Buffer): string {
   const text = body.toString('latin1');
-  // Our own messages are already in canonical form; checking that takes a fifth of the time of copying them.
-  const asIs = !text.includes('\t') && !/ [ \r]/.test(text) && /^\S\r\n$/.test(text.slice(-3));
+  // Our own messages are already in canonical form. Checking this takes a fifth of the time that copying them would take.
+  const isCanonical = !text.includes('\t') && !/ [ \r]/.test(text) && /^\S\r\n$/.test(text.slice(-3));
   return createHash('sha256')
-    .update(asIs ? body : Buffer.from(canonicalBody(text), 'latin1'))
+    .update(isCanonical ? body : Buffer.from(canonicalBody(text), 'latin1'))
     .digest('base64');
 }
 
@@ -183,7 +183,7 @@ function signatureField(lines: string[], signature: Buffer): string {
 export interface DkimKey {
   domain: string;
   selector: string;
-  /** In PEM. */
+  /** The private key in PEM. */
   privateKey: string;
   signer: Signer;
 }
@@ -201,7 +201,7 @@ export class DkimKeys {
     this.#key = client.prepare('SELECT domain, selector, private_key FROM dkim_keys WHERE id = ?');
   }
 
-  /** The newest active key of a domain, ignoring keys that still wait for their DNS record; null if there is none. */
+  /** Returns the newest active key of a domain; null if there is none. Keys that still wait for their DNS record are ignored. */
   findKey(domain: string): DkimKey | null {
     const id = this.#newest.get(domain);
     if (!id) return null;
@@ -215,7 +215,7 @@ export class DkimKeys {
   }
 }
 
-/** A key with its signer. Throws as `createSigner` does. */
+/** Returns a key with its signer. Throws as `createSigner` does. */
 export function dkimKey(domain: string, selector: string, privateKey: string): DkimKey {
   return { domain, selector, privateKey, signer: createSigner(domain, selector, privateKey) };
 }

@@ -1,10 +1,10 @@
 /** Writes header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function returns a field with its CRLF. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 
-// RFC 5322 §2.1.1; for a line with encoded words, RFC 2047 §2 allows two characters less.
+// The maximum length of a line (RFC 5322 §2.1.1), and of a line with encoded words (RFC 2047 §2).
 const lineLength = 78;
 const encodedLineLength = 76;
-// The length of `=?UTF-8?B?` and `?=`, and the maximum number of bytes whose base64 still fits into 75 characters.
+// The length of `=?UTF-8?B?` and `?=`, and the maximum number of bytes in an encoded word, whose base64 then fits into its 75 characters.
 const wordFrame = 12;
 const wordBytes = 45;
 
@@ -12,7 +12,7 @@ const printable = /^[ -~]*$/;
 const atoms = /^[\w !#$%&'*+/=?^`{|}~-]*$/;
 const plainAddress = /^[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+$/;
 
-/** A field of plain text such as Subject. The text must be one line without control characters (`foldToOneLine`). */
+/** Returns a field of plain text such as Subject. The text must be one line without control characters (`foldToOneLine`). */
 export function unstructuredField(name: string, text: string): string {
   if (printable.test(text) && !text.includes('=?')) {
     const folded = fold(`${name}: ${text}`, name.length + 2);
@@ -21,20 +21,13 @@ export function unstructuredField(name: string, text: string): string {
   return `${name}: ${encodedWords(text, name.length + 2)}\r\n`;
 }
 
-/**
- * A field whose value is written unchanged, such as Message-ID.
- * @throws TypeError for a value with characters other than printable ASCII, because a line break would start another field.
- */
+/** Returns a field whose value is written unchanged, such as Message-ID. @throws TypeError for a value with characters other than printable ASCII, because a line break would start another field. */
 export function plainField(name: string, value: string): string {
   if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
   return `${name}: ${value}\r\n`;
 }
 
-/**
- * A field with one mailbox, such as From. The display name must be one line without control characters, or empty. An international domain
- * is written in ASCII form.
- * @throws TypeError for anything but a single plain address.
- */
+/** Returns a field with one mailbox, such as From. The display name must be one line without control characters, or empty. An international domain is written in ASCII form. @throws TypeError for anything but a single plain address. */
 export function mailboxField(name: string, displayName: string, address: string): string {
   const ascii = requireAscii(address);
   if (displayName === '') return `${name}: ${ascii}\r\n`;
@@ -44,7 +37,7 @@ export function mailboxField(name: string, displayName: string, address: string)
   return `${name}: ${words}${before + ascii.length + 3 > lineLength ? '\r\n' : ''} <${ascii}>\r\n`;
 }
 
-/** The Date field, in UTC. */
+/** Returns the Date field, in UTC. */
 export function dateField(date: Date): string {
   return `Date: ${date.toUTCString().replace('GMT', '+0000')}\r\n`;
 }

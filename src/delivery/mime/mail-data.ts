@@ -1,6 +1,6 @@
 /**
- * Mail data: the bytes of a message after DATA (RFC 5321 2.3.1), restricted to what every server accepts. Also holds the form of a message
- * whose bytes all mails of a mailing share.
+ * Mail data: the bytes of a message after DATA (RFC 5321 2.3.1), restricted to what every server accepts. A mail form holds the bytes that
+ * all mails of a mailing share.
  */
 
 /** A message, or a piece of one. Every constructor checks that it is printable ASCII in lines that end with CRLF. */
@@ -17,7 +17,7 @@ export class MailData {
   }
 
   /**
-   * The form filled in with these values.
+   * Returns a form filled in with these values.
    * @param target a buffer to write to if it is large enough; the result is then a view of it.
    * @throws TypeError for a value that `of` does not accept.
    */
@@ -29,28 +29,28 @@ export class MailData {
     return this.bytes.length;
   }
 
-  /** Several pieces joined into one. */
+  /** Joins several pieces. */
   static joined(pieces: readonly MailData[]): MailData {
     return new MailData(Buffer.concat(pieces.map(({ bytes }) => bytes)));
   }
 
-  /** This message with a header field put in front. @throws TypeError as `of` does. */
+  /** Returns this message with a header field put in front. @throws TypeError as `of` does. */
   withField(field: string): MailData {
     return new MailData(Buffer.concat([MailData.of(field).bytes, this.bytes]));
   }
 }
 
-/** A value of a form. */
+/** A value that is filled into a form. */
 export type FilledIn = string | MailData;
 
-/** A value that occurs in fewer places is simply written into each of them. */
+/** The number of places from which a value counts as frequent. A value in fewer places is simply written into each of them. */
 const MIN_FREQUENCY = 4;
-/** The number of arrangements kept. The length of a value depends on the digits of a few ids, so a mailing needs two or three. */
+/** The maximum number of arrangements kept. The length of a value depends on the digits of a few ids, so a mailing needs two or three. */
 const MAX_ARRANGEMENTS = 8;
 
-/** The form for one length of the most frequent value. The pieces contain gaps for that value, so that few pieces remain. */
+/** The form for one length of the most frequent value. Its pieces contain gaps for that value, so that there are only few pieces. */
 interface Arrangement {
-  /** `pieces[0]`, the value number `order[0]`, `pieces[1]` and so on. */
+  /** The message consists of `pieces[0]`, the value number `order[0]`, `pieces[1]` and so on. */
   readonly pieces: readonly Buffer[];
   readonly order: readonly number[];
   /** The positions of the gaps in each piece. */
@@ -69,10 +69,10 @@ interface Arrangement {
 export class MailForm {
   readonly #fixed: readonly Buffer[];
   readonly order: readonly number[];
-  /** The number of the most frequent value, or −1 if none is frequent. */
-  readonly #often: number;
+  /** The number of the most frequent value, or −1 if no value is frequent. */
+  readonly #frequent: number;
   readonly #arrangements = new Map<number, Arrangement>();
-  /** What follows the last fixed text. It can be large, so it is not copied into the arrangements. */
+  /** The text after the last fixed piece. It can be large, so it is not copied into the arrangements. */
   readonly #end: Uint8Array;
 
   /**
@@ -83,7 +83,7 @@ export class MailForm {
     this.#end = end?.bytes ?? new Uint8Array();
     this.#fixed = fixed.map((text) => Buffer.from(requireMailText(text), 'latin1'));
     this.order = order;
-    this.#often = mostFrequent(order);
+    this.#frequent = mostFrequent(order);
   }
 
   /**
@@ -93,14 +93,14 @@ export class MailForm {
    * @throws TypeError for a value that is not printable ASCII in lines that end with CRLF.
    */
   fill(values: readonly FilledIn[], target?: Buffer): Buffer {
-    // One check of all values costs less than one for each. The spaces keep a CR and an LF of two values apart.
+    // One check of all values costs less than a check of each. The spaces keep a CR and an LF of two values apart.
     requireMailText(values.filter((value) => typeof value === 'string').join(' '));
-    const often = values[this.#often] ?? '';
-    const { pieces, order, gaps, size } = this.#arrangement(often.length);
-    let whole = size + this.#end.length;
-    for (const number of order) whole += (values[number] ?? '').length;
-    const message = target && target.length >= whole ? target.subarray(0, whole) : Buffer.allocUnsafe(whole);
-    const gapFill = typeof often === 'string' ? Buffer.from(often, 'latin1') : often.bytes;
+    const frequentValue = values[this.#frequent] ?? '';
+    const { pieces, order, gaps, size } = this.#arrangement(frequentValue.length);
+    let length = size + this.#end.length;
+    for (const number of order) length += (values[number] ?? '').length;
+    const message = target && target.length >= length ? target.subarray(0, length) : Buffer.allocUnsafe(length);
+    const gapFill = typeof frequentValue === 'string' ? Buffer.from(frequentValue, 'latin1') : frequentValue.bytes;
     let end = 0;
     for (let place = 0; place < pieces.length; place++) {
       const piece = pieces[place];
@@ -147,7 +147,7 @@ export class MailForm {
       at += bytes.length;
       const number = this.order[place];
       if (number === undefined) return;
-      if (number === this.#often) {
+      if (number === this.#frequent) {
         starts.push(at);
         parts.push(gap);
         at += length;
@@ -161,12 +161,14 @@ export class MailForm {
   }
 }
 
-/** The number that occurs most often in a list, or −1 if none occurs at least `MIN_FREQUENCY` times. */
+/** Returns the number that occurs most often in a list; −1 if no number occurs at least `MIN_FREQUENCY` times. */
 function mostFrequent(order: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const number of order) counts.set(number, (counts.get(number) ?? 0) + 1);
-  const [number, count] = [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), [-1, MIN_FREQUENCY - 1]);
-  return count >= MIN_FREQUENCY ? number : -1;
+  let mostFrequentNumber = -1;
+  let highest = MIN_FREQUENCY - 1;
+  for (const [number, count] of counts) if (count > highest) [mostFrequentNumber, highest] = [number, count];
+  return mostFrequentNumber;
 }
 
 /** Matches anything that is neither printable ASCII nor a CRLF. */

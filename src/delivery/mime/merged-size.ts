@@ -1,6 +1,6 @@
 /**
- * Computes the size of a mail with one contact's values before anything is merged, because a template may repeat a long value any number of
- * times.
+ * Computes the size of a mail with one contact's values. It is computed before anything is merged, because a template may repeat a long
+ * value any number of times.
  */
 import { sentence } from '../../errors/sentences.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
@@ -17,7 +17,7 @@ import { unstructuredField } from './header-fields.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** The maximum length of a merged subject in characters: that of a line in a mail (RFC 5322 2.1.1). */
+/** The maximum length of a merged subject in characters, which is the maximum length of a line in a mail (RFC 5322 2.1.1). */
 const MAX_SUBJECT = 998;
 /** The maximum size of a merged mail in characters. The template counts as written, values count as encoded. */
 export const MAX_MERGED = 2 * MEBIBYTE;
@@ -44,17 +44,17 @@ export class MergedTooLarge extends ContentError {
   }
 }
 
-/** All places of one placeholder in one context. */
+/** All places of one placeholder with the same context. */
 interface PlaceholderUse {
   readonly placeholder: Placeholder;
   readonly encode: (text: string) => string;
   times: number;
-  /** The total length of its defaults, which differ from place to place. */
+  /** The total length of the encoded defaults, which differ from place to place. */
   defaults: number;
 }
 
 /**
- * The sizes that all mails of one content share. Computed once for each mailing, so that a recipient costs one multiplication per
+ * The sizes that all mails of one content share. They are computed once for each mailing, so that a recipient costs one multiplication per
  * placeholder.
  */
 export class MergedSize {
@@ -87,8 +87,8 @@ export class MergedSize {
   }
 
   /**
-   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. Values
-   * may always add `leastRoom` characters.
+   * Throws MergedTooLarge if the mail with these values would have more than 2 MiB, or its subject more than 998 characters. The values may
+   * add `leastRoom` characters even if the template alone is nearly too large.
    */
   requireFits(find: (name: string) => string | undefined, leastRoom = MIN_ROOM): void {
     const room = Math.max(MAX_MERGED - this.#templateCharacters, leastRoom);
@@ -102,7 +102,7 @@ export class MergedSize {
     if (this.#isSubjectTooLong(find)) throw new MergedTooLarge('subject');
   }
 
-  /** Merges the subject only if the total length of its parts is too large. */
+  /** Whether the merged subject is too long. The subject is merged only if the total length of its parts is too large. */
   #isSubjectTooLong(find: (name: string) => string | undefined): boolean {
     const values: Record<string, string> = Object.create(null);
     let characters = 0;
@@ -117,7 +117,7 @@ export class MergedSize {
     return characters > MAX_SUBJECT && mergeLine(this.#subject, values).length > MAX_SUBJECT;
   }
 
-  /** Encodes each value once, until there are too many characters. */
+  /** Whether the values add more characters than there is room for. Each value is encoded once, until the room is used up. */
   #isLarger(room: number, find: (name: string) => string | undefined): boolean {
     let sum = this.#constantCharacters;
     return (
@@ -130,7 +130,7 @@ export class MergedSize {
   }
 }
 
-/** The number of characters in all places of a placeholder with this value. */
+/** Returns the number of characters in all places of a placeholder with this value. */
 function mergedLength({ placeholder, encode, times, defaults }: PlaceholderUse, value: string | undefined): number {
   return typeof value === 'string' && value !== '' ? times * encode(resolve(placeholder, value)).length : defaults;
 }

@@ -1,6 +1,6 @@
 /** Builds messages. Everything that the recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
 import type { Content } from '../content/compiled-content.ts';
-import { AskedValues, type Condition, readyCondition } from '../content/conditions.ts';
+import { AskedValues, type Condition, prepareCondition } from '../content/conditions.ts';
 import {
   type Branches,
   branchesAt,
@@ -26,13 +26,13 @@ import { quotedPrintable } from './quoted-printable.ts';
 /** The data that all messages of a mailing share, in addition to the content. */
 export interface MailingFacts {
   readonly from: { readonly name: string; readonly address: string };
-  /** One address; null if replies go to the sender. */
+  /** The address for replies; null if replies go to the sender. */
   readonly replyTo: string | null;
   /** Values that are the same for all recipients, such as `sender_address`. */
   readonly constants: Values;
   /** The mailing's List-ID (without brackets, RFC 2919) and Feedback-ID; null for transactional mail. */
   readonly bulk: { readonly listId: string; readonly feedbackId: string } | null;
-  /** The attachments, as `attachedParts` encodes them; absent: none. */
+  /** The attachments, as `attachedParts` encodes them; null or absent if there are none. */
   readonly attached?: MailData | null;
 }
 
@@ -41,7 +41,7 @@ export interface Recipient {
   /** The display name; may be empty. */
   readonly name: string;
   readonly values: Values;
-  /** Without its angle brackets. */
+  /** The Message-ID without angle brackets. */
   readonly messageId: string;
   readonly date: Date;
   /** The recipient's personal URLs, in ASCII; null only for transactional mail. */
@@ -50,7 +50,7 @@ export interface Recipient {
 
 export interface RecipientUrls {
   readonly preferences: string;
-  /** For the POST request of RFC 8058. */
+  /** The URL for the POST request of RFC 8058. */
   readonly oneClick: string;
   readonly webCopy: string;
   readonly open: string;
@@ -62,7 +62,8 @@ export interface RecipientUrls {
 type Encoder = (recipient: Recipient) => FilledIn;
 
 /**
- * A mailing's message, encoded except for the values that differ: each value in the form is the result of the encoder with the same number.
+ * A mailing's message, encoded except for the values that differ from recipient to recipient. Each value in the form is the result of the
+ * encoder with the same number.
  */
 export interface PreparedMessage {
   readonly form: MailForm;
@@ -122,7 +123,7 @@ export function render({ form, encoders, size }: PreparedMessage, recipient: Rec
   );
 }
 
-/** The Date field, built at most once per second. */
+/** Returns a function that writes the Date field, and builds it at most once per second. */
 function cachedDateField(): (date: Date) => string {
   let second = Number.NaN;
   let field = '';
@@ -134,17 +135,20 @@ function cachedDateField(): (date: Date) => string {
   };
 }
 
-const OWN_URLS: readonly string[] = [PREFERENCES, WEB_COPY, OPEN_URL, CLICK_URL];
+const PERSONAL_URLS: readonly string[] = [PREFERENCES, WEB_COPY, OPEN_URL, CLICK_URL];
 
-/** Whether a placeholder is one of the recipient's own URLs as it is. Its characters need no encoding for HTML. */
-function isOwnUrl({ name, place }: Placeholder): boolean {
-  return OWN_URLS.includes(name) && (place === 'text' || place === 'url-start');
+/**
+ * Whether a placeholder stands for a personal URL of the recipient and nothing is added to it. The characters of such a URL need no
+ * encoding for HTML.
+ */
+function isPersonalUrl({ name, place }: Placeholder): boolean {
+  return PERSONAL_URLS.includes(name) && (place === 'text' || place === 'url-start');
 }
 
-/** The encoder of a placeholder. A value that several recipients in a row have, such as a country or none, is encoded once. */
+/** Returns the encoder of a placeholder. If several recipients in a row have the same value, such as a country, it is encoded once. */
 function valueEncoder(piece: Placeholder, encode: (text: string) => string): Encoder {
   const { name } = piece;
-  if (isOwnUrl(piece)) return (recipient) => quotedPrintable(valueFor(name, recipient) ?? '');
+  if (isPersonalUrl(piece)) return (recipient) => quotedPrintable(valueFor(name, recipient) ?? '');
   let last: string | undefined;
   let encoded = quotedPrintable(encode(resolve(piece, last)));
   return (recipient) => {
@@ -161,8 +165,8 @@ class Assembly {
   readonly order: number[] = [];
   readonly encoders: Encoder[] = [];
   readonly conditions = new Conditions();
-  /** The encoders of the recipient's own URLs by their names, for both parts. */
-  readonly #ownUrls = new Map<string, number>();
+  /** The numbers of the encoders of personal URLs, by name. Both parts of the mail use the same encoders. */
+  readonly #urlEncoders = new Map<string, number>();
 
   add(piece: string | Encoder): void {
     if (typeof piece === 'string') this.fixed.push((this.fixed.pop() ?? '') + piece);
@@ -185,7 +189,7 @@ class Assembly {
         at = branches.next - 1;
         continue;
       }
-      const [encoders, key] = isOwnUrl(piece) ? [this.#ownUrls, piece.name] : [known, JSON.stringify(piece)];
+      const [encoders, key] = isPersonalUrl(piece) ? [this.#urlEncoders, piece.name] : [known, JSON.stringify(piece)];
       const number = encoders.get(key);
       if (number !== undefined) this.#place(number);
       else {
@@ -201,18 +205,18 @@ class Assembly {
   }
 }
 
-/** The conditions of a mail. Each is asked once for each recipient, wherever the mail has it. */
+/** The conditions of a mail. A condition is evaluated once for each recipient, even if the mail contains it several times. */
 class Conditions {
   #recipient: Recipient | null = null;
   #values = new AskedValues(() => undefined);
   readonly #known = new Map<string, (recipient: Recipient) => boolean>();
 
-  /** Returns whether the condition holds for a recipient. */
-  ready(when: Condition): (recipient: Recipient) => boolean {
+  /** Returns a function that tells whether the condition holds for a recipient. */
+  prepare(when: Condition): (recipient: Recipient) => boolean {
     const key = JSON.stringify(when);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const test = readyCondition(when);
+    const test = prepareCondition(when);
     let last: Recipient | null = null;
     let answer = false;
     const holds = (recipient: Recipient) => {
@@ -231,13 +235,13 @@ class Conditions {
   }
 }
 
-/** Encodes the branch of a condition that the recipient gets. What all recipients of a branch share is encoded once. */
+/** Returns an encoder of the branch of a condition that the recipient gets. What all recipients of a branch share is encoded once. */
 function conditionalEncoder(
   { when, ifTrue, ifFalse }: Branches,
   conditions: Conditions,
   encode: (text: string) => string,
 ): Encoder {
-  const holds = conditions.ready(when);
+  const holds = conditions.prepare(when);
   const [whenTrue, whenFalse] = [ifTrue, ifFalse].map((branch) => branchEncoder(branch, conditions, encode));
   return (recipient) => (holds(recipient) ? whenTrue : whenFalse)?.(recipient) ?? '';
 }

@@ -1,5 +1,5 @@
 /**
- * Quoted-printable (RFC 2045 §6.7) whose pieces can be joined, because each ends with a line break. No line contains two
+ * Encodes quoted-printable (RFC 2045 §6.7) in pieces that can be joined, because each piece ends with a line break. No line contains two
  * spaces in a row or ends with a space, so a body is already in DKIM's relaxed canonical form (RFC 6376 §3.4.4). No line starts with a dot,
  * so SMTP needs no dot-stuffing (RFC 5321 §4.5.2). Libraries guarantee none of these; nodemailer's encoder takes about the same CPU time
  * (`scripts/bench/message.ts`).
@@ -15,7 +15,7 @@ const EQUALS = 61;
 
 // Characters that need no encoding: printable ASCII except the equals sign.
 const plain = /^[ -<>-~]*$/;
-// Leaves room for `=2E`, the encoding of a dot at the start of a line.
+// The room for characters that need no encoding, less the two columns that `=2E` takes in place of a dot at the start of a line.
 const PLAIN_ROOM = LINE_ROOM - 2;
 
 const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
@@ -66,7 +66,7 @@ function encodeBytes(bytes: Buffer): string {
   return column === 0 ? lines : `${lines}=\r\n`;
 }
 
-// The columns of the character that begins with this byte: three for each of its bytes in UTF-8, all of which stay on one line.
+// Returns the columns of the character that begins with this byte: three for each of its bytes in UTF-8, all of which stay on one line.
 function characterRoom(byte: number, encoded: string): number {
   if (byte >= 0xf0) return 12;
   if (byte >= 0xe0) return 9;

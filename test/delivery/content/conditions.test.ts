@@ -1,7 +1,7 @@
 /** Conditions in mails: what is understood, what is refused with its place, and which contacts get which branch. */
 import t from 'tap';
 import { templateProblem } from '../../../src/delivery/compiling/compile.ts';
-import { AskedValues, parseCondition, readyCondition } from '../../../src/delivery/content/conditions.ts';
+import { AskedValues, parseCondition, prepareCondition } from '../../../src/delivery/content/conditions.ts';
 import { htmlConditionProblem } from '../../../src/delivery/content/html-regions.ts';
 import {
   conditionProblem,
@@ -17,7 +17,7 @@ import { createSend, outboxOf, RECALL, readyToSend } from '../../support/single-
 const holds = (written: string, values: Record<string, string>) => {
   const parsed = parseCondition(written);
   if ('fault' in parsed) throw new Error(String(parsed.fault));
-  return readyCondition(parsed)(new AskedValues((name) => values[name]));
+  return prepareCondition(parsed)(new AskedValues((name) => values[name]));
 };
 
 t.test('the operators compare as the rules of segments do: without case, numbers as numbers, unset as blank', (t) => {
