@@ -1,5 +1,5 @@
 /**
- * Reclassifies opens and clicks recorded by releases that distinguished only people and machines. The background thread does it, some
+ * Reclassifies opens and clicks recorded by releases that distinguished only people and machines. The background thread reclassifies some
  * deliveries at a time. User agents were not stored, so only two things can be corrected: a late open by a "machine" came from an image
  * proxy, because those releases took the proxies of Apple, Google and Yahoo for machines; and bursts of hits by people came from a machine.
  */
@@ -18,13 +18,16 @@ import {
 import { isTooSoonForPerson } from './readers.ts';
 import { engagementOf, type RecordedHit, RecordedHits } from './recorded-hits.ts';
 
-/** The working time of one call. */
+/** The working time of one call, in milliseconds. */
 const BACKGROUND_MS = 20;
-/** A delivery with opens costs as much time as this number of deliveries without any. */
+/** The number of deliveries without opens that take as much time as one delivery with opens. */
 const ROWS_PER_OPENED = 10;
 const UNFINISHED = 'hits_to_classify';
 
-/** The remaining work: deliveries after the id `after` and up to `deliveries`, with events up to `events`. A migration writes it. */
+/**
+ * The remaining work: deliveries with ids after `after` and up to `deliveries`, and their events with ids up to `events`. A migration
+ * writes it.
+ */
 interface Unfinished {
   after: number;
   deliveries: number;
@@ -123,15 +126,15 @@ function classOf({ id, link, at, made_by }: RecordedHit, { updated_at }: Deliver
 }
 
 /**
- * The delivery's counters after reclassification. Earlier releases counted hits of machines as opens and clicks, and hits removed since
- * then stay counted as they were.
+ * Returns the delivery's counters after reclassification. Earlier releases counted hits of machines as opens and clicks, so these are
+ * subtracted. Hits whose events were removed since then stay counted as they were.
  */
 function reclassified(delivery: Delivery, hits: readonly RecordedHit[], lastEvent: number): Engagement {
-  const machines = (isClick: boolean) =>
+  const countMachineHits = (isClick: boolean) =>
     hits.filter(
       ({ id, link, made_by }) => id <= lastEvent && (link !== null) === isClick && made_by === MADE_BY.machine,
     ).length;
-  const [opens, clicks] = [machines(false), machines(true)];
+  const [opens, clicks] = [countMachineHits(false), countMachineHits(true)];
   const engagement = engagementOf(
     {
       ...delivery,
@@ -141,7 +144,7 @@ function reclassified(delivery: Delivery, hits: readonly RecordedHit[], lastEven
     },
     hits,
   );
-  // If no removed open was by a person, it is unknown whether a proxy made them.
+  // Opens are counted, but no stored event shows who made them, so it is unknown whether a proxy did.
   const isUnknown = engagement.opens > 0 && (engagement.by_person & (BY_PERSON.opened | BY_PERSON.proxied)) === 0;
   return isUnknown ? { ...engagement, by_person: engagement.by_person | BY_PERSON.proxied } : engagement;
 }

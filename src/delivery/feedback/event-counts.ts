@@ -7,22 +7,22 @@ import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy } from '../../database/
 export interface CountedEvent {
   mailing: number;
   kind: 'open' | 'click' | 'bounce' | 'unsubscribe';
-  /** The number of the clicked link. */
+  /** The number of the clicked link; null for an event other than a click. */
   link: number | null;
   by: MadeBy;
-  /** Of an open or a click: the number of its device; null if that was not recorded. */
+  /** The number of the device of an open or a click; null if the device was not recorded. */
   device: number | null;
-  /** Epoch milliseconds. */
+  /** The time of the event in epoch milliseconds. */
   at: number;
-  /** -1 subtracts the event, because it turned out to be someone else's. */
+  /** -1 subtracts the event from the counts, because someone else turned out to have made it. If absent, the event is added. */
   times?: -1;
 }
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a function that counts events. Call it once, with all events, in the transaction that adds them: it writes one row for each hour,
- * link and device.
+ * Returns a function that counts events. It writes one row for each hour, link and device, so call it once, with all events, in the
+ * transaction that adds them.
  */
 export function eventCounter(client: Database): (events: readonly CountedEvent[]) => void {
   const countHour = client.prepare<[ReturnType<typeof emptyHour>]>(`
@@ -104,16 +104,23 @@ export interface Engagement {
   by_person: number;
 }
 
-const NONE = { unique_opens: 0, total_opens: 0, unique_clicks: 0, people_opens: 0, people_clicks: 0, proxied_only: 0 };
-type Counter = keyof typeof NONE;
-const COUNTERS = Object.keys(NONE) as Counter[];
+const NO_CHANGE = {
+  unique_opens: 0,
+  total_opens: 0,
+  unique_clicks: 0,
+  people_opens: 0,
+  people_clicks: 0,
+  proxied_only: 0,
+};
+type Counter = keyof typeof NO_CHANGE;
+const COUNTERS = Object.keys(NO_CHANGE) as Counter[];
 
-/** Changes of counters by mailing. */
+/** The changes of the counters of mailings, by the id of the mailing. */
 export type CounterChanges = Map<number, Record<Counter, number>>;
 
-/** The changes of a mailing, created as zeros. */
+/** Returns the changes of a mailing's counters, which begin at zero. */
 export function changesOf(changes: CounterChanges, mailing: number): Record<Counter, number> {
-  const known = changes.get(mailing) ?? { ...NONE };
+  const known = changes.get(mailing) ?? { ...NO_CHANGE };
   changes.set(mailing, known);
   return known;
 }
@@ -126,7 +133,7 @@ export function addChange(changes: CounterChanges, mailing: number, before: Enga
 }
 
 /**
- * A delivery's contribution to the counters. Opens of bounced mail do not count as unique, so that `unique_opens` never exceeds
+ * Returns what a delivery contributes to the counters. Opens of bounced mail do not count as unique, so that `unique_opens` never exceeds
  * `delivered`.
  */
 function contributionOf({ state, opened_at, opens, clicks, by_person }: Engagement): Record<Counter, number> {

@@ -11,14 +11,14 @@ import { findTransactionalMail, type ReturnedMail } from '../transactional/retur
 export interface Recipient {
   addressId: number;
   normalizedEmail: string;
-  /** The mail; null if only the contact is known. */
+  /** The delivery; null for a transactional mail. */
   delivery: { id: number; mailingId: number } | null;
   /** The id of the transactional mail; null for other mail. */
   transactionalId: number | null;
 }
 
-/** The identifiers of a mail; null where unknown. */
-interface MailNames {
+/** The identifiers of a mail; null if unknown. */
+interface MailIdentifiers {
   messageId: string | null;
   returnPath: string | null;
   /** The token in the List-Unsubscribe URL. */
@@ -31,7 +31,7 @@ export interface FoundMail {
   recipient: Recipient;
 }
 
-/** A Message-ID of ours: a random key, `t` for a transactional mail, and the id of the delivery or of the transactional mail. */
+/** Matches a Message-ID of ours: a random key, `t` for a transactional mail, and the id of the delivery or of the transactional mail. */
 const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
 
 interface Row {
@@ -47,7 +47,7 @@ interface Row {
  * Returns a function that finds a mail by its identifiers, or null if none is ours. Create it once for many mails, because it keeps the
  * keys of return paths.
  */
-export function mailFinder(client: Database): (names: MailNames) => FoundMail | null {
+export function mailFinder(client: Database): (names: MailIdentifiers) => FoundMail | null {
   const keys = returnPathKeys(client);
   const ownKeys = ownReturnPathKeys(client);
   const unsignedUpTo = unsignedLimits(client).deliveries;
@@ -61,11 +61,11 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
   function findByToken(token: string): Row | undefined {
     const ids = openTokens(client).readRecipient('unsubscribe', token);
     const row = ids === null ? undefined : findRow(ids.delivery);
-    // A restore may have caused the id to be assigned again.
+    // After a restore, the id may belong to another delivery.
     return row?.address_id === ids?.address && row?.mailing_id === ids?.mailing ? row : undefined;
   }
 
-  function findMail({ messageId, returnPath, unsubscribeToken = null }: MailNames): Row | undefined {
+  function findMail({ messageId, returnPath, unsubscribeToken = null }: MailIdentifiers): Row | undefined {
     const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
     const named = id === undefined || kind !== '' ? undefined : findRow(Number(id));
     if (named !== undefined && named.message_key === key) return named;
@@ -75,7 +75,7 @@ export function mailFinder(client: Database): (names: MailNames) => FoundMail | 
     return unsubscribeToken === null ? undefined : findByToken(unsubscribeToken);
   }
 
-  function findTransactional({ messageId, returnPath }: MailNames): ReturnedMail | undefined {
+  function findTransactional({ messageId, returnPath }: MailIdentifiers): ReturnedMail | undefined {
     const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
     const named = kind === 't' ? findTransactionalMail(client, Number(id)) : undefined;
     if (named !== undefined && named.message_key === key) return named;

@@ -1,7 +1,6 @@
 /**
- * Removes opens, clicks, reported events and the log of enrolments older than EVENTS_DAYS. Reports do not change,
- * because their counters are updated in the transaction that adds an event. Bounces, complaints and unsubscribes are
- * kept, because they are few.
+ * Removes opens, clicks, reported events and lines of the log of enrolments that are older than EVENTS_DAYS. Reports do not change, because
+ * their counters are updated in the transaction that adds an event. Bounces, complaints and unsubscribes are kept, because they are few.
  */
 import type { Database } from 'better-sqlite3';
 import { removeOldContactEvents } from '../../audience/events/old-events.ts';
@@ -11,9 +10,9 @@ import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
 const DAY_MS = 86_400_000;
-/** The working time of one call of `continueRemoval`. */
+/** The working time of one call of `continueRemoval`, in milliseconds. */
 const BACKGROUND_MS = 10;
-/** The delay before the next search, once nothing is left to remove. */
+/** The delay before the next search, once nothing is left to remove, in milliseconds. */
 const IDLE_MS = 60_000;
 const REMOVED = 'events_removed';
 
@@ -68,19 +67,20 @@ export class OldEvents {
   }
 }
 
-/** A summary of the next rows of events. */
+/** The result of looking at the next rows of events. */
 interface Window {
+  /** The id of the last event among these rows; null if there are no rows. */
   end: number | null;
-  /** The last event to remove. */
+  /** The id of the last event to remove; null if there is none. */
   last: number | null;
-  /** The first event that is recent enough to keep. */
+  /** The id of the first event that is recent enough to keep; null if there is none. */
   recent: number | null;
 }
 
 /**
- * Removes the old ones among the next `rows` events. Returns false if there are none. Events are ordered by time, with
- * two exceptions: events that waited until their mail was recorded as accepted, and events recorded while the clock was
- * wrong. If such events are kept, the next call looks at them again.
+ * Removes the old events among the next `rows` events. Returns false if there are none to remove. Events are ordered by time, with two
+ * exceptions: events that waited until their mail was recorded as accepted, and events recorded while the clock was wrong. If such events
+ * are kept, the next call looks at them again.
  */
 function removeSome(client: Database, horizon: number, rows: number): boolean {
   const removed = readRemoved(client) ?? { id: 0, before: 0 };
@@ -101,9 +101,8 @@ function removeSome(client: Database, horizon: number, rows: number): boolean {
 }
 
 /**
- * Removes the lines of the log of enrolments before `horizon`, epoch milliseconds, among the oldest `rows`. Returns
- * true if there may be more. Lines are in the order of their time, except those recorded while the clock was wrong,
- * which stay until the lines before them are removed.
+ * Removes the lines of the log of enrolments before `horizon`, epoch milliseconds, among the oldest `rows` lines. Returns true if there may
+ * be more. Lines are ordered by time, except those recorded while the clock was wrong, which stay until the lines before them are removed.
  */
 function removeOldEnrolmentLog(client: Database, horizon: number, rows: number): boolean {
   const { changes } = client

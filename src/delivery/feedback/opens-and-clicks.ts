@@ -42,14 +42,16 @@ export interface Hit {
 interface HitTarget extends Engagement {
   /** The account's current tracking mode. */
   tracking: TrackingMode;
-  /** 1: tracking is off for this contact. */
+  /** 1 if tracking is off for the contact, else 0. */
   is_unmeasured: 0 | 1;
+  /** The range of time in which hits were attributed to a machine, in epoch milliseconds. */
   machine_from: number;
   machine_until: number;
+  /** When the mail was accepted, in epoch milliseconds. */
   updated_at: number;
 }
 
-/** The changes that a batch has written, to be counted at its end. */
+/** The changes that a batch makes to counters, which are written at its end. */
 interface BatchChanges {
   events: CountedEvent[];
   mailings: CounterChanges;
@@ -83,7 +85,7 @@ export class HitBuffer {
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
   readonly #countFigures: (changes: CounterChanges) => void;
   #waiting: Hit[] = [];
-  /** Hits whose mail was not yet accepted, for another attempt in the next round. */
+  /** Hits whose mail is not accepted yet. They are tried again in the next round. */
   #early: Hit[] = [];
 
   constructor(client: Database) {
@@ -133,8 +135,8 @@ export class HitBuffer {
   }
 
   /**
-   * Writes hits within the caller's transaction, regardless of the waiting ones. Returns a function to call after the commit: hits whose
-   * mail was not accepted yet are then tried again by `flush`.
+   * Writes hits within the caller's transaction, ahead of the waiting hits. Returns a function that must be called after the commit: it
+   * gives hits whose mail is not accepted yet to `flush`, which tries them again.
    */
   record(hits: readonly Hit[]): () => void {
     const early = this.#writeAll(hits);
@@ -234,7 +236,7 @@ export class HitBuffer {
   }
 }
 
-/** Whether a hit at that time falls into the range that a burst or the trap link attributed to a machine. */
+/** Whether a hit at the time `at` falls into the range of time that a burst or the trap link attributed to a machine. */
 function isMachineTime({ machine_from, machine_until }: HitTarget, at: number): boolean {
   return at >= machine_from && at <= machine_until;
 }

@@ -1,4 +1,7 @@
-/** A recipient's choice on the preference page, or by one click in a mail client, and the record of choices that sender nodes keep. */
+/**
+ * A recipient's choice on the preference page, or by one click in a mail client, and the record of the choices that are kept in JetStream
+ * for sender nodes.
+ */
 import type { Database } from 'better-sqlite3';
 import { recordWrite } from '../../audience/unfinished-writes.ts';
 import { findNamedValue } from '../../database/named-values.ts';
@@ -6,26 +9,29 @@ import { type LinkTokens, openTokens } from '../links/tokens.ts';
 
 export interface Choice {
   /**
-   * The form that was submitted; null for a one-click request. `leave` unsubscribes from groups and joins none; `track` and `untrack` are about opens
-   * and clicks.
+   * The form that was submitted; null for a one-click request. `groups` sets the checked groups, `leave` only unsubscribes from groups that
+   * are not checked, `none` unsubscribes from all mail, `back` takes that back, and `track` and `untrack` are about opens and clicks.
    */
   form: 'groups' | 'leave' | 'none' | 'back' | 'track' | 'untrack' | null;
-  /** The groups that were shown, and those that were checked. */
+  /** The ids of the groups that were shown. */
   shown: readonly number[];
+  /** The ids of the groups that were checked. */
   checked: readonly number[];
-  /** The page's text about opens and clicks. */
+  /** The page's text about opens and clicks, to which the recipient agreed or objected. */
   text: string;
 }
 
-/** Stands in for a list id in choices about tracking: a contact who refuses tracking has left this list. */
+/** The list id that stands for tracking in choices: a contact who refuses tracking has left this list. */
 export const TRACKING = -2;
 
-/** The changes that a choice makes: the lists unsubscribed from and joined again; list 0 is all mail. */
+/** The changes that a choice makes. */
 export interface ChosenLists {
-  /** For a choice about opens and clicks, the page's text. */
+  /** The page's text, if the choice is about opens and clicks. */
   text: string;
   form: Choice['form'];
+  /** The ids of the lists that the recipient unsubscribed from; 0 is all mail. */
   left: readonly number[];
+  /** The ids of the lists that the recipient joined again; 0 is all mail. */
   joined: readonly number[];
 }
 
@@ -37,8 +43,8 @@ export interface KeptLists {
 }
 
 /**
- * Removes the lists that the contact has already left by their own choice. Leaving again counts for another mail, unless the form names all
- * lists.
+ * Returns a choice without the lists that the contact has already left by their own choice. If nothing was counted for this mail yet,
+ * leaving again counts, unless the form shows all lists.
  */
 export function withoutKept({ left, ...chosen }: ChosenLists, kept: KeptLists): ChosenLists {
   const isSame = chosen.form === 'groups' || kept.isCounted;
@@ -46,8 +52,8 @@ export function withoutKept({ left, ...chosen }: ChosenLists, kept: KeptLists): 
 }
 
 /**
- * The name of the stored value that says how far the choices kept in JetStream have been applied; absent without sender nodes. The triggers
- * that fill `unpublished_choices` check for this name, too.
+ * The name of the stored value that says how far the choices kept in JetStream have been applied. The value is absent without sender nodes.
+ * The triggers that fill `unpublished_choices` check for this name, too.
  */
 const KEPT_CHOICES = 'applied_SENDLARK_CONSENTS';
 

@@ -1,6 +1,6 @@
 /**
- * Classifies who opened or clicked: a person, a proxy that loads images whether or not anyone reads the mail, or a machine. The rules about
- * user agents are in data/user-agents.json, each with its public source; docs/tracking.md explains the classes.
+ * Classifies who opened a mail or clicked: a person, a proxy that loads images whether or not anyone reads the mail, or a machine. The
+ * rules about user agents are in data/user-agents.json, each with its public source; docs/tracking.md explains the classes.
  */
 import { readFileSync } from 'node:fs';
 import { DATA } from '../../database/data-folder.ts';
@@ -17,37 +17,40 @@ export type Reader = (typeof READERS)[number];
 interface Rule {
   /** A regular expression, matched without regard to case. */
   agent: string;
+  /** Who makes the hits of the agent. */
   class: keyof typeof MADE_BY;
   /** For rules of class `person`: true if the agent also loads images when a mail arrives. */
   prefetches?: boolean;
+  /** The name of the program or the service. */
   who: string;
-  /** The URL of a public page that documents it. */
+  /** The URL of a public page that documents the agent. */
   source: string;
 }
 
-/** People do not open a mail this soon after it was accepted; content filters do. */
+/** The time after which a person can have opened an accepted mail, in milliseconds. Earlier opens come from content filters. */
 const TOO_SOON_MS = 2000;
 /**
- * An image proxy that loads images this soon after the mail was accepted does so because the mail arrived, not because someone opened it.
+ * The time during which an image proxy loads the images of an accepted mail because the mail arrived, in milliseconds. Later, it loads them
+ * because someone opened the mail.
  */
 const PREFETCH_MS = 10_000;
-/** Longer user agents are cut, so that matching stays cheap. */
+/** The number of characters of a user agent that are read, so that matching stays cheap. */
 const MAX_AGENT = 500;
-/** The number of user agents whose class is cached. */
+/** The maximum number of user agents whose class is cached. */
 const MAX_KNOWN = 5000;
 
-const known = new Map<string, Reader>();
+const cachedReaders = new Map<string, Reader>();
 let rules: { pattern: RegExp; reader: Reader }[] | undefined;
 
-/** The class of a request's user agent; a request without a user agent is a machine's. */
+/** Returns the class of a request's user agent. A request without a user agent is a machine's. */
 export function readerOf(userAgent: string | undefined): Reader {
   const agent = (userAgent ?? '').trim().slice(0, MAX_AGENT);
-  const before = known.get(agent);
-  if (before !== undefined) return before;
+  const cached = cachedReaders.get(agent);
+  if (cached !== undefined) return cached;
   rules ??= readRules();
   const reader = rules.find(({ pattern }) => pattern.test(agent))?.reader ?? 'person';
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(agent, reader);
+  if (cachedReaders.size >= MAX_KNOWN) cachedReaders.clear();
+  cachedReaders.set(agent, reader);
   return reader;
 }
 
@@ -59,7 +62,7 @@ function readRules() {
   }));
 }
 
-/** Who made an open or a click, `sinceMs` milliseconds after its mail was accepted. If `sinceMs` is null, that time is unknown. */
+/** Returns who made an open or a click. `sinceMs` is the number of milliseconds since the mail was accepted; null if unknown. */
 export function madeBy(reader: Reader, isClick: boolean, sinceMs: number | null): MadeBy {
   // Proxies load images and follow no links, so a click with a proxy's user agent comes from a scanner.
   if (reader === 'machine' || (isClick && reader !== 'person')) return MADE_BY.machine;
@@ -68,7 +71,7 @@ export function madeBy(reader: Reader, isClick: boolean, sinceMs: number | null)
   return sinceMs !== null && sinceMs < TOO_SOON_MS ? MADE_BY.machine : MADE_BY.person;
 }
 
-/** Whether an open at `at` came too soon after `handedOffAt` to be a person's; both in epoch milliseconds. */
+/** Whether an open at `at` came too soon after the hand-off at `handedOffAt` to be a person's. Both are in epoch milliseconds. */
 export function isTooSoonForPerson(at: number, handedOffAt: number): boolean {
   return at - handedOffAt < TOO_SOON_MS;
 }

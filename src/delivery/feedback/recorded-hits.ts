@@ -1,4 +1,7 @@
-/** Recorded opens and clicks: the counters that a delivery derives from them, and the reclassification of bursts as made by a machine. */
+/**
+ * The recorded opens and clicks of a delivery. The counters of the delivery follow from them, and bursts are reclassified as made by a
+ * machine.
+ */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
 import type { Engagement } from './event-counts.ts';
@@ -6,7 +9,7 @@ import type { Engagement } from './event-counts.ts';
 export interface RecordedHit extends TimedHit {
   id: number;
   made_by: MadeBy;
-  /** The number of its device; null if it was recorded before devices were. */
+  /** The number of the reader's device; null if the hit was recorded before devices were recorded. */
   device: number | null;
 }
 
@@ -17,8 +20,8 @@ interface Reclassified {
 }
 
 /**
- * The counters of a delivery whose recorded opens and clicks are `hits`. If `before` counts more than these, older ones were removed;
- * what these contributed is kept.
+ * Returns the counters of a delivery whose recorded opens and clicks are `hits`. If `before` counts more than these, older hits were
+ * removed, and what those contributed is kept.
  */
 export function engagementOf(
   before: Engagement,
@@ -29,14 +32,14 @@ export function engagementOf(
   const clicks = counted.length - opens.length;
   const keptBit = (bit: number, isRemoved: boolean) => (isRemoved ? before.by_person & bit : 0);
   const areOpensRemoved = before.opens > opens.length;
-  const by = (wanted: MadeBy) => opens.some(({ made_by }) => made_by === wanted);
-  const times = opens.map(({ at }) => at);
+  const firstOpenAt = opens.length > 0 ? Math.min(...opens.map(({ at }) => at)) : null;
+  const hasOpenBy = (wanted: MadeBy) => opens.some(({ made_by }) => made_by === wanted);
   return {
     ...before,
-    opened_at: areOpensRemoved ? before.opened_at : times.length > 0 ? Math.min(...times) : null,
+    opened_at: areOpensRemoved ? before.opened_at : firstOpenAt,
     by_person:
-      (by(MADE_BY.person) ? BY_PERSON.opened : keptBit(BY_PERSON.opened, areOpensRemoved)) |
-      (by(MADE_BY.proxied) ? BY_PERSON.proxied : keptBit(BY_PERSON.proxied, areOpensRemoved)) |
+      (hasOpenBy(MADE_BY.person) ? BY_PERSON.opened : keptBit(BY_PERSON.opened, areOpensRemoved)) |
+      (hasOpenBy(MADE_BY.proxied) ? BY_PERSON.proxied : keptBit(BY_PERSON.proxied, areOpensRemoved)) |
       (clicks > 0 ? BY_PERSON.clicked : keptBit(BY_PERSON.clicked, before.clicks > clicks)),
   };
 }
@@ -58,7 +61,7 @@ export class RecordedHits {
       WHERE id = @id`);
   }
 
-  /** All opens and clicks of a delivery, ordered by time. */
+  /** Returns all opens and clicks of a delivery, ordered by time. */
   of(delivery: number): RecordedHit[] {
     return this.#all.all(delivery);
   }
@@ -71,8 +74,9 @@ export class RecordedHits {
   }
 
   /**
-   * Reclassifies the hits in `rows` that count as a person's as a machine's. Returns these hits and the resulting counters of their
-   * delivery. Opens by proxies keep their class, because a proxy is recognized by its user agent.
+   * Reclassifies those of `rows` that count as a person's as a machine's. `all` are all hits of the delivery, and `before` are its
+   * counters. Returns the reclassified hits and the new counters. Opens by proxies keep their class, because a proxy is recognized by its
+   * user agent.
    */
   makeMachines(
     delivery: number,
@@ -99,8 +103,8 @@ export class RecordedHits {
   }
 
   /** Changes the class of an open or click. */
-  classify(hit: number, by: MadeBy): void {
-    this.#updateClass.run(by, hit);
+  classify(hit: number, hasOpenBy: MadeBy): void {
+    this.#updateClass.run(hasOpenBy, hit);
   }
 
   /** Writes the counters of a delivery. */
@@ -116,35 +120,35 @@ interface TimedHit {
   at: number;
 }
 
-/** Hits within this time may form a burst. */
+/** The longest time in which hits form a burst, in milliseconds. */
 export const BURST_MS = 2000;
-/** If the pixel was loaded too, clicks on this number of different links within that time form a burst. */
+/** The number of different links on which clicks form a burst, if the pixel was loaded too. */
 const LINKS_WITH_PIXEL = 3;
-/** Clicks on every link of a mail within that time form a burst, unless the mail has fewer links than this. */
+/** Clicks on every link of a mail form a burst if the mail has at least this number of links. */
 const MIN_LINKS = 2;
 
 /**
- * Returns for each hit whether it belongs to a burst. `hits` are those of one recipient's mail, ordered by time; `links` is the number of
- * links in the mail.
+ * Returns for each hit whether it belongs to a burst. `hits` are the hits of one recipient of one mail, ordered by time; `links` is the
+ * number of links in the mail.
  */
 export function findBursts(hits: readonly TimedHit[], links: number): boolean[] {
   const isInBurst = hits.map(() => false);
   const counts = new Map<number | null, number>();
   let from = 0;
-  let marked = 0;
+  let markedUpTo = 0;
   for (const [to, { link, at }] of hits.entries()) {
     counts.set(link, (counts.get(link) ?? 0) + 1);
     for (let first = hits[from]; first !== undefined && at - first.at > BURST_MS; first = hits[++from]) {
-      const left = (counts.get(first.link) ?? 0) - 1;
-      if (left === 0) counts.delete(first.link);
-      else counts.set(first.link, left);
+      const remaining = (counts.get(first.link) ?? 0) - 1;
+      if (remaining === 0) counts.delete(first.link);
+      else counts.set(first.link, remaining);
     }
     const hasPixel = counts.has(null);
-    const clicked = counts.size - Number(hasPixel);
-    const isBurst = (hasPixel && clicked >= LINKS_WITH_PIXEL) || (links >= MIN_LINKS && clicked >= links);
+    const clickedLinks = counts.size - Number(hasPixel);
+    const isBurst = (hasPixel && clickedLinks >= LINKS_WITH_PIXEL) || (links >= MIN_LINKS && clickedLinks >= links);
     if (!isBurst) continue;
-    isInBurst.fill(true, Math.max(from, marked), to + 1);
-    marked = to + 1;
+    isInBurst.fill(true, Math.max(from, markedUpTo), to + 1);
+    markedUpTo = to + 1;
   }
   return isInBurst;
 }

@@ -8,7 +8,10 @@ import { findNamedValue, writeNamedValue } from '../../database/named-values.ts'
 
 const NAME = 'public_url';
 
-/** Where the public URL comes from; none: there is none, and links lead to this machine's host and port. */
+/**
+ * Where the public URL comes from: the environment, the database file, or nowhere. Without a public URL, links lead to this machine's host
+ * and port.
+ */
 export const URL_SOURCES = ['environment', 'file', 'none'] as const;
 
 export interface PublicUrl {
@@ -17,7 +20,7 @@ export interface PublicUrl {
   source: (typeof URL_SOURCES)[number];
 }
 
-/** The current public URL and its source. */
+/** Returns the current public URL and its source. */
 export function findPublicUrl(client: Database, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): PublicUrl {
   if (PUBLIC_URL !== '') return { url: PUBLIC_URL, source: 'environment' };
   const stored = findNamedValue(client, NAME);

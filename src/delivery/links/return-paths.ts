@@ -4,35 +4,42 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Leaves room for `+`, an id of 11 characters, `.` and 16 characters of signature in a local part of 64 (RFC 5321 §4.5.3.1.1). */
+/**
+ * The maximum length of a return path's base. It leaves room for `+`, an id of 11 characters, `.` and a signature of 16 characters in a
+ * local part of 64 characters (RFC 5321 §4.5.3.1.1).
+ */
 const MAX_BASE_LENGTH = 35;
-/** 80 bits are exactly 16 characters of base32. With unused bits, several spellings would stand for the same signature. */
+/**
+ * The length of a signature in bytes: 80 bits are exactly 16 characters of base32. With unused bits, several spellings would stand for the
+ * same signature.
+ */
 const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RETURN_PATH = /^[a-z0-9._-]{1,35}\+(0?)([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
-/** The prefix of ids of transactional mails, which are numbered separately from deliveries. An id in base 36 never begins with it. */
+/** The prefix of the ids of transactional mails, which are numbered separately from deliveries. An id in base 36 never begins with it. */
 const TRANSACTIONAL = '0';
 
-/** The delivery that a return path identifies. */
+/** The mail that a return path identifies. */
 export interface ReturnPathDelivery {
   /** The id of the delivery, or of the transactional mail. */
   id: number;
   /** The recipient's normalized address. */
   email: string;
+  /** True for a transactional mail. */
   isTransactional?: boolean;
 }
 
-/** Database lookups that verifying a return path needs. */
+/** The database lookups that verifying a return path needs. */
 export interface DeliveryLookup {
-  /** The normalized address of a delivery's recipient, or undefined if the delivery does not exist. */
+  /** Returns the normalized address of a delivery's recipient; undefined if the delivery does not exist. */
   findEmail(deliveryId: number): string | undefined;
-  /** The largest delivery id accepted without a signed address, as in return paths of earlier releases. */
+  /** The largest delivery id whose return path is accepted without a signed address, because earlier releases did not sign it. */
   unsignedUpTo: number;
 }
 
 /**
- * The envelope sender of a delivery: `bounce+<id>.<mac>@domain`, in lower case because SMTP relays may lower-case local parts. Throws a
- * RangeError for an invalid id or a base that is not a lower-case word of at most 35 characters.
+ * Returns the envelope sender of a delivery: `bounce+<id>.<signature>@domain`, in lower case because SMTP relays may lower-case local
+ * parts. Throws a RangeError if the id is invalid, or if the base is not a lower-case word of at most 35 characters.
  */
 export function returnPath(secret: string, delivery: ReturnPathDelivery, domain: string, localBase = 'bounce'): string {
   if (!Number.isSafeInteger(delivery.id) || delivery.id < 1)
@@ -41,13 +48,13 @@ export function returnPath(secret: string, delivery: ReturnPathDelivery, domain:
     throw new RangeError(`the base of a return path is a lower-case word of at most ${MAX_BASE_LENGTH} characters`);
   }
   const id = `${delivery.isTransactional ? TRANSACTIONAL : ''}${delivery.id.toString(36)}`;
-  return `${localBase}+${id}.${base32(mac(secret, signedText(id, delivery.email)))}@${domain}`;
+  return `${localBase}+${id}.${base32(sign(secret, signedText(id, delivery.email)))}@${domain}`;
 }
 
 /**
- * The id of the delivery that a return path identifies. Null if we did not create it: it has another format, is not signed with any of the
- * secrets, or identifies another recipient's delivery. Base and domain are ignored because the settings may have changed since. Letter case
- * is ignored, too.
+ * Returns the id of the delivery that a return path identifies; null if we did not create the return path, because it has another format,
+ * is not signed with any of the secrets, or identifies another recipient's delivery. Base and domain are ignored, because the settings may
+ * have changed since. Letter case is ignored, too.
  */
 export function parseReturnPath(
   secrets: readonly string[],
@@ -63,7 +70,7 @@ export function parseReturnPath(
   return isOurs || (deliveryId <= unsignedUpTo && isSigned(secrets, id, signature)) ? deliveryId : null;
 }
 
-/** Like `parseReturnPath`, for the id of a transactional mail. */
+/** Returns the id of the transactional mail that a return path identifies, as `parseReturnPath` does for a delivery. */
 export function parseTransactionalReturnPath(
   secrets: readonly string[],
   findEmail: (mailId: number) => string | undefined,
@@ -78,19 +85,19 @@ export function parseTransactionalReturnPath(
 
 function isSigned(secrets: readonly string[], signed: string, signature: string): boolean {
   const received = Buffer.from(signature);
-  return secrets.some((secret) => timingSafeEqual(received, Buffer.from(base32(mac(secret, signed)))));
+  return secrets.some((secret) => timingSafeEqual(received, Buffer.from(base32(sign(secret, signed)))));
 }
 
-/** Id and address separated by a space, which neither contains. */
+/** Returns the signed text: id and address separated by a space, which neither contains. */
 function signedText(id: string, email: string): string {
   return `${id} ${email}`;
 }
 
-function mac(secret: string, signed: string): Buffer {
+function sign(secret: string, signed: string): Buffer {
   return createHmac('sha256', secret).update(`return-path:${signed}`).digest().subarray(0, MAC_BYTES);
 }
 
-/** Base32 (RFC 4648 §6) in lower case; the length of `bytes` must be a multiple of five. */
+/** Encodes bytes in base32 (RFC 4648 §6) in lower case. Their number must be a multiple of five. */
 function base32(bytes: Buffer): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 5) {

@@ -4,11 +4,11 @@
  */
 import type { LinkTokens, RecipientIds } from './tokens.ts';
 
-/** The number that replaces the delivery id of recipients' links. */
+/** The number that stands in shared links for the ids of the delivery, the address and the group. */
 export const NO_DELIVERY = 0;
 const PURPOSE = 'shared';
 
-/** The URL of a mailing's pixel, and its click URL without the link number at its end. */
+/** Returns the URL of a mailing's pixel, and its click URL without the link number at its end. */
 export function sharedUrls(
   tokens: Pick<LinkTokens, 'sign'>,
   { mailing, user }: Pick<RecipientIds, 'mailing' | 'user'>,
@@ -18,7 +18,10 @@ export function sharedUrls(
   return { open: `${origin}/o/${token}.gif`, click: `${origin}/c/${token}/` };
 }
 
-/** The mailing that a shared link belongs to, with `NO_DELIVERY` as its delivery; null if the token is not a shared link's. */
+/**
+ * Returns the mailing that a shared link belongs to, with `NO_DELIVERY` in place of the recipient's ids; null if the token is not a shared
+ * link's.
+ */
 export function readShared(tokens: Pick<LinkTokens, 'read'>, token: string): RecipientIds | null {
   const [mailing, user] = tokens.read(PURPOSE, token)?.split(' ').map(Number) ?? [];
   if (mailing === undefined || user === undefined) return null;

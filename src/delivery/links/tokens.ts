@@ -1,7 +1,7 @@
 /**
  * Signed tokens in the links of mails. A token contains the ids it acts on, so it needs no lookup table and works even after other records
- * are deleted. The signature also covers the recipient's address, so that when an id is assigned again after a restore, an old link does
- * not act on another contact.
+ * are deleted. The signature also covers the recipient's address: when an id is assigned again after a restore, an old link must not act on
+ * another contact.
  */
 import { createCipheriv, createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -13,65 +13,67 @@ export interface RecipientIds {
   delivery: number;
   mailing: number;
   address: number;
-  /** 0: a mail without an unsubscribe group. */
+  /** The unsubscribe group of the mail; 0 if it has none. */
   group: number;
   user: number;
-  /** The normalized address. The signature covers it. The token contains it only in mails of sender nodes, and encrypted. */
+  /** The recipient's normalized address, which the signature covers. A token contains it only in mails of sender nodes, and encrypted. */
   email: string;
 }
 
 /** Database lookups about the contacts that tokens refer to. */
 export interface ContactLookup {
-  /** The normalized form of one of the account's addresses, or undefined if the database does not have it. */
+  /** Returns the normalized form of one of the account's addresses; undefined if the database does not have it. */
   findEmail(address: number, user: number): string | undefined;
-  /** The largest ids accepted without a signed address, because earlier releases did not sign it. */
+  /** The largest ids that are accepted without a signed address, because earlier releases did not sign it. */
   unsigned: { deliveries: number; mailings: number; addresses: number };
   /**
-   * The account and the unsubscribe group (0: none) of a mailing, or undefined if the database does not have it. With it, new click tokens
-   * are short.
+   * Returns the account and the unsubscribe group of a mailing; undefined if the database does not have the mailing. The group is 0 if
+   * there is none. If this function is present, new click tokens are short.
    */
   findMailing?(mailing: number): Pick<RecipientIds, 'user' | 'group'> | undefined;
-  /** Whether new tokens include the address, encrypted, for readers without a database. */
+  /** True if new tokens include the encrypted address, for readers without a database. */
   sealsAddress?: boolean;
 }
 
 /**
- * Each purpose uses its own 128 bits of one HMAC-SHA512, so that a recipient costs a single HMAC while a token works for one purpose only.
+ * What a token is for. Each purpose uses its own 128 bits of one HMAC-SHA512, so that a recipient costs a single HMAC while a token works
+ * for one purpose only.
  */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
 const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
 /**
- * A mail has a click token in each of its links, so a click token names only the delivery, the mailing and the address, and has the first
- * 12 bytes of its part: 16 characters of base64url, without unused bits. The account and the group are looked up by the mailing. The
- * signature covers the same text as in long tokens, which earlier releases and sender nodes create.
+ * The number of bytes of a short click token's signature. A mail has a click token in each of its links, so a click token names only the
+ * delivery, the mailing and the address, and is signed with the first 12 bytes of its part: 16 characters of base64url, without unused
+ * bits. The account and the group are looked up by the mailing. The signature covers the same text as in long tokens, which earlier
+ * releases and sender nodes create.
  */
 const CLICK_BYTES = 12;
 const CLICK_TOKEN = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,11})\.[\w-]{16}$/;
-/** Precedes the encrypted address; base64url does not use this character. */
+/** The character before the encrypted address; base64url does not use it. */
 const SEAL_MARK = '~';
 
-/** Returns true for a token with the encrypted address of its recipient, so that a sender node can check it. */
+/** Returns true for a token that contains the encrypted address of its recipient, so that a sender node can check it. */
 export function hasSealedAddress(token: string): boolean {
   return token.includes(SEAL_MARK);
 }
 
-/** Other purposes signed with the link secrets: links that all recipients share, and the hash that identifies a contact in JetStream. */
+/** Other purposes for which the link secrets sign: links that all recipients share, and the hash that identifies a contact in JetStream. */
 type LinkPurpose = 'shared' | 'person';
 const LINK_PURPOSES: readonly string[] = ['shared', 'person'] satisfies LinkPurpose[];
 
-/** The tokens that can be created and read with the link secrets, as on a sender node. */
+/** The tokens that can be created and read with the link secrets alone, as on a sender node. */
 export interface LinkTokens {
-  /** The four tokens of one recipient. */
+  /** Returns the four tokens of one recipient. */
   recipient(ids: RecipientIds): Record<Purpose, string>;
   /**
-   * The ids in a recipient's token for this purpose, or null if the token is not ours or the contact is no longer known. `email` is the
-   * normalized address for a contact that is missing in the database, such as one added after a restored backup was made.
+   * Returns the ids in a recipient's token for this purpose; null if the token is not ours or the contact is no longer known. `email` is
+   * the normalized address of a contact that the database lacks, such as one added after the restored backup was made.
    */
   readRecipient(purpose: Purpose, token: string, email?: string): RecipientIds | null;
-  /** A token for other purposes: the text, encoded but not encrypted, and its signature. */
+  /** Returns a token for another purpose: the text, encoded but not encrypted, and its signature. */
   sign(purpose: LinkPurpose, text: string): string;
-  /** The text in such a token, or null if the token is not ours. */
+  /** Returns the text in a token for another purpose; null if the token is not ours. */
   read(purpose: LinkPurpose, token: string): string | null;
 }
 
@@ -79,7 +81,10 @@ export interface LinkTokens {
 export interface Tokens extends LinkTokens {
   sign(purpose: string, text: string): string;
   read(purpose: string, token: string): string | null;
-  /** The text in a token of an earlier release, signed with a secret that sender nodes share and could therefore forge; or null. */
+  /**
+   * Returns the text in a token of an earlier release; null if the token is not ours. It was signed with a secret that sender nodes share,
+   * so they could forge it.
+   */
   readForgeable(purpose: string, token: string): string | null;
 }
 
@@ -99,22 +104,22 @@ export function openTokens(client: Database): Tokens {
   return createTokens(rootSecrets(client), known, linkSecrets(client));
 }
 
-/** The largest ids that links and return paths of earlier releases may refer to. Their signatures do not cover the address. */
+/** Returns the largest ids that links and return paths of earlier releases may refer to. Their signatures do not cover the address. */
 export function unsignedLimits(client: Database): ContactLookup['unsigned'] {
   const stored = findNamedValue(client, 'unsigned_addresses_up_to');
   return stored === null ? { deliveries: 0, mailings: 0, addresses: 0 } : JSON.parse(stored);
 }
 
 /**
- * Signs with the newest secret and accepts all of them. Signatures that earlier releases made with a root secret itself stay valid, because
- * sender nodes never had the root secrets.
+ * Creates tokens that are signed with the newest secret, and accepts those of all secrets. Signatures that earlier releases made with a
+ * root secret itself stay valid, because sender nodes never had the root secrets.
  */
 export function createTokens(
   roots: readonly string[],
   known: ContactLookup,
   links: readonly string[] = derivedLinkSecrets(roots),
 ): Tokens {
-  const ofLinks = createLinkTokens([...links, ...roots], known);
+  const linkTokens = createLinkTokens([...links, ...roots], known);
   const earlierSigner = textSigner(roots);
   const forgeable = textSigner(links);
   const signers = new Map<string, TextSigner>();
@@ -124,12 +129,12 @@ export function createTokens(
     return signer;
   };
   return {
-    ...ofLinks,
+    ...linkTokens,
     sign: (purpose, text) =>
-      isLinkPurpose(purpose) ? ofLinks.sign(purpose, text) : signerOf(purpose).sign(purpose, text),
+      isLinkPurpose(purpose) ? linkTokens.sign(purpose, text) : signerOf(purpose).sign(purpose, text),
     read: (purpose, token) =>
       isLinkPurpose(purpose)
-        ? ofLinks.read(purpose, token)
+        ? linkTokens.read(purpose, token)
         : (signerOf(purpose).read(purpose, token) ?? earlierSigner.read(purpose, token)),
     readForgeable: (purpose, token) => forgeable.read(purpose, token),
   };
@@ -144,7 +149,7 @@ interface TextSigner {
   read(purpose: string, token: string): string | null;
 }
 
-/** Signs texts with the first key and accepts signatures of any of them. */
+/** Returns a signer that signs texts with the first key and accepts signatures of all keys. */
 function textSigner(texts: readonly string[]): TextSigner {
   const keys = texts.map((text) => createSecretKey(text, 'utf8'));
   const macOf = (key: KeyObject, purpose: string, text: string) =>
@@ -165,8 +170,8 @@ function textSigner(texts: readonly string[]): TextSigner {
 }
 
 /**
- * Whether one of the keys makes this signature. The encoded texts are compared, because base64url leaves unused bits in
- * the last character, and changing them must not yield another valid token.
+ * Whether one of the keys makes this signature. The encoded texts are compared, not their bytes, because base64url leaves unused bits in
+ * the last character: changing these must not yield another valid token.
  */
 function anyMatches<Key>(keys: readonly Key[], mac: string, expected: (key: Key) => string): boolean {
   const received = Buffer.from(mac);
@@ -177,25 +182,33 @@ function anyMatches<Key>(keys: readonly Key[], mac: string, expected: (key: Key)
 }
 
 /**
- * Creates the tokens in mails of sender nodes. A node has no database, so they contain the address, encrypted. Tokens
- * of releases that did not sign the address are not accepted.
+ * Creates the tokens in mails of sender nodes. A node has no database, so these tokens contain the encrypted address. Tokens of releases
+ * that did not sign the address are not accepted.
  */
 export function createNodeTokens(secrets: readonly string[]): LinkTokens {
   const unsigned = { deliveries: 0, mailings: 0, addresses: 0 };
   return createLinkTokens(secrets, { findEmail: () => undefined, unsigned, sealsAddress: true });
 }
 
-/** Like `createTokens`, with the link secrets alone. */
+/** Creates tokens as `createTokens` does, with the link secrets alone. */
 export function createLinkTokens(texts: readonly string[], known: ContactLookup): LinkTokens {
   const { findEmail: emailOf, findMailing: mailingOf, unsigned, sealsAddress = false } = known;
-  // Created once, because a key given as text would be parsed again for every token.
+  // The keys are created once, because a key given as text would be parsed again for every token.
   const secrets = texts.map((text) => hmacSha512(text));
   const ciphers = texts.map((text) => addressCipher(text));
   const [newest] = secrets;
   if (newest === undefined) throw new Error('tokens need a secret');
 
-  /** Reads a token of a contact that the database lacks. The signature covers the address, so another secret's encryption is rejected. */
-  const unsealed = (ids: Omit<RecipientIds, 'email'>, mac: string, sealed: string, at: number): RecipientIds | null => {
+  /**
+   * Reads a token of a contact that the database lacks. The address was encrypted with one of the secrets; the signature, which covers the
+   * address, tells whether it was decrypted with the right one.
+   */
+  const readSealed = (
+    ids: Omit<RecipientIds, 'email'>,
+    mac: string,
+    sealed: string,
+    at: number,
+  ): RecipientIds | null => {
     for (const { seal, open } of ciphers) {
       const email = open(ids, sealed);
       if (seal({ ...ids, email }) !== sealed) continue;
@@ -211,7 +224,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     const [delivery, mailing, address] = texts.map((text) => Number.parseInt(text, 36));
     if (delivery === undefined || mailing === undefined || address === undefined) return null;
     const [body, mac] = splitToken(token);
-    // A number has only one spelling.
+    // A number may have only one spelling, so that a token has only one.
     if (body !== clickBody({ delivery, mailing, address })) return null;
     const owner = mailingOf?.(mailing);
     const email = owner === undefined ? undefined : (emailOf(address, owner.user) ?? recipientEmail);
@@ -242,7 +255,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       const ids = recipientIds(body);
       if (ids === null) return null;
       const stored = emailOf(ids.address, ids.user) ?? recipientEmail;
-      if (stored === undefined && sealed !== undefined) return unsealed(ids, mac, sealed, at);
+      if (stored === undefined && sealed !== undefined) return readSealed(ids, mac, sealed, at);
       if (stored === undefined) return null;
       const isSealUnchanged =
         sealed === undefined || ciphers.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
@@ -264,7 +277,7 @@ function splitToken(token: string): [string, string] {
   return dot > 0 && token.length <= 1000 ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
 }
 
-/** Ids and address separated by a space, which neither contains. */
+/** Returns the signed text: ids and address separated by a space, which neither contains. */
 function signedText(body: string, email: string): string {
   return `recipient:${body} ${email}`;
 }
@@ -290,15 +303,15 @@ function recipientIds(body: string): Omit<RecipientIds, 'email'> | null {
   return { delivery, mailing, address, group, user };
 }
 
-/** Computes the HMAC-SHA512 of a text with a certain key. The result is overwritten by the next call. */
+/** Computes the HMAC-SHA512 of a text with a certain key. The next call overwrites the result. */
 type Hmac = (text: string) => Buffer;
 
-/** SHA-512 reads its input in blocks of this size, and a key fills one block (RFC 2104 2). */
+/** The size of the blocks in which SHA-512 reads its input, in bytes. A key fills one block (RFC 2104 2). */
 const HASH_BLOCK = 128;
 const HASH_BYTES = 64;
-/** The text of a token of ours has fewer bytes. */
+/** The length up to which a text is hashed in a reused buffer, in bytes. The texts of our tokens are shorter. */
 const SHORT_TEXT = 1024;
-/** A UTF-16 code unit takes at most this number of bytes in UTF-8. */
+/** The largest number of bytes that a UTF-16 code unit takes in UTF-8. */
 const MAX_UNIT_BYTES = 3;
 
 /**
@@ -323,7 +336,7 @@ export function hmacSha512(secret: string): Hmac {
     const input = isShort
       ? inner.subarray(0, HASH_BLOCK + inner.write(text, HASH_BLOCK))
       : Buffer.concat([inner.subarray(0, HASH_BLOCK), Buffer.from(text)]);
-    // Text instead of a buffer is the cheapest form of a result.
+    // A text is the cheapest form in which `hash` returns a result.
     outer.write(hash('sha512', input, 'binary'), HASH_BLOCK, 'latin1');
     mac.write(hash('sha512', outer, 'binary'), 'latin1');
     return mac;
@@ -337,14 +350,14 @@ interface CipherIds {
 
 const BLOCK_BYTES = 16;
 const ID_BYTES = 6;
-/** Addresses have at most 254 characters, a few of which may take several bytes each. */
+/** The size of the shared buffer in bytes. Addresses have at most 254 characters, a few of which may take several bytes each. */
 const SHORT_BYTES = 1024;
 
 /** Encrypts and decrypts addresses with a key derived from one of the installation's secrets. */
 export function addressCipher(secret: string) {
   const key = createHmac('sha256', secret).update('sealed address').digest();
   // AES in counter mode encrypts a counter for each block and adds the result to the text. One cipher encrypts the counters of all
-  // addresses, because creating a cipher for each costs several times as much as using it.
+  // addresses, because creating a cipher for each address costs several times as much as using it.
   const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
   const shared = Buffer.alloc(SHORT_BYTES);
 
@@ -375,14 +388,17 @@ export function addressCipher(secret: string) {
   };
 }
 
-/** A signed token in one of our URLs, or the secret of a subscription's confirmation. In quoted-printable, a dot at the start of a line is encoded. */
+/**
+ * Matches a signed token in one of our URLs, or the secret that confirms a form's request. In quoted-printable, a dot at the start of a
+ * line is encoded.
+ */
 const TOKEN =
   /(\/(?:u|o|c|w|verify|design)\/)[\w-]+(?:\.|=2E)(?:[\w-]{22}|[\w-]{16})(?:~[\w-]+)?|(\/f\/confirm\/)[\w-]{32}/g;
 /** The text that replaces a removed token. */
 export const HIDDEN = 'hidden';
 
 /**
- * Removes the tokens from the links of one of our mails, because with them anyone could unsubscribe the recipient, open and click in the
+ * Removes the tokens from the links of one of our mails. With them, anyone could unsubscribe the recipient, open and click in the
  * recipient's name, or verify a sender. Soft line breaks of the body are removed first, because a token may span them.
  */
 export function withoutTokens(raw: string): string {

@@ -49,13 +49,13 @@ export function startBounceIntake(
   });
 }
 
-/** A delivery, or a transactional mail. */
+/** The mail that a return path belongs to: a delivery or a transactional mail. */
 interface OriginalMail {
   id: number;
   isTransactional: boolean;
 }
 
-/** Finds the mail that a return path belongs to; null if the address is not a return path of this installation. */
+/** Finds the mail that a return path belongs to. Returns null if the address is not a return path of this installation. */
 type FindOriginal = (rcpt: string) => OriginalMail | null;
 
 function returnPathReader({ $client }: Db): FindOriginal {
@@ -76,7 +76,7 @@ function returnPathReader({ $client }: Db): FindOriginal {
   };
 }
 
-/** Records the outcome that one mail reports. An automatic reply, a delay or a mail of unknown form changes nothing. */
+/** Records the outcome that a returned mail reports. An automatic reply, a delay or a mail of unknown form changes nothing. */
 async function processReturnedMail(
   db: Db,
   clock: Clock,
@@ -103,8 +103,8 @@ async function processReturnedMail(
 }
 
 /**
- * The role address for a recipient address; null if it is none. A bare "postmaster" without a domain is accepted, as RFC 5321 §4.5.1
- * requires.
+ * Returns the role mailbox of a recipient address; null if the address has none. A bare "postmaster" without a domain is accepted, as RFC
+ * 5321 §4.5.1 requires.
  */
 function findRole(rcpt: string, domain: string): RoleMailbox | null {
   const recipient = rcpt.toLowerCase();

@@ -1,4 +1,4 @@
-/** Keeps the newest mails to the role addresses that match no mail of ours, as plain text for an operator to read. */
+/** Keeps the newest mails to the role addresses, except those about a mail of ours, as plain text for an operator to read. */
 import type { Database } from 'better-sqlite3';
 import { accountsWithErased, isErased } from '../../../audience/contacts/address-rows.ts';
 import { parseAddress, spellings } from '../../../audience/contacts/addresses.ts';
@@ -8,16 +8,16 @@ import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 import type { RoleMail } from './parse-bounce.ts';
 import { sanitizeText } from './sanitize.ts';
 
-/** The number of mails kept. */
+/** The maximum number of mails that are kept. */
 const MAX_ROWS = 200;
 const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
 const MAX_ADDRESSES = 20;
 const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
-/** Characters that separate an address from other parts of a URL. */
+/** Matches characters that separate an address from other parts of a URL. */
 const IN_LINKS = /[/?&=#]/;
-/** Punctuation around an address in a sentence. */
+/** Matches punctuation around an address in a sentence. */
 const PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
 /** Stores the beginning of a mail, and removes the oldest mails beyond 200. */
@@ -63,14 +63,16 @@ export function eraseFromRoleMails(client: Database, email: string): void {
   for (const { id } of naming) removeRoleMail(client, id);
 }
 
-/** A text as it is, and decoded from URL encoding (RFC 3986 2.1) and from quoted-printable (RFC 2045 6.7). */
+/**
+ * Returns a text as it is, decoded from URL encoding (RFC 3986 2.1), and decoded from quoted-printable (RFC 2045 6.7), without duplicates.
+ */
 function decodings(text: string): string[] {
   const decoded = (escapes: RegExp) =>
     text.replace(escapes, (bytes) => Buffer.from(bytes.replace(/[%=]/g, ''), 'hex').toString());
   return [...new Set([text, decoded(/(?:%[\da-f]{2})+/gi), decoded(/(?:=[\da-f]{2})+/gi)])];
 }
 
-/** The first lines, each sanitized and cut after a whole word, so that no partial address remains. */
+/** Returns the first lines of a text, each sanitized and cut after a whole word, so that no partial address remains. */
 function plainLines(text: string, most: number): string {
   return wholeWords(text, most)
     .split('\n', MAX_LINES)
@@ -90,19 +92,20 @@ function wholeWords(text: string, most: number): string {
  */
 function addressCensor(client: Database): (text: string) => string {
   const accounts = accountsWithErased(client);
-  const seen = new Map<string, boolean>();
+  const keptByAddress = new Map<string, boolean>();
   const isKept = (text: string) => {
     const address = parseAddress(text)?.normalized;
     if (address === undefined) return true;
-    const known = seen.get(address);
+    const known = keptByAddress.get(address);
     if (known !== undefined) return known;
-    const kept = seen.size < MAX_ADDRESSES && !accounts.some((id) => isErased(client, id, address));
-    if (seen.size < MAX_ADDRESSES) seen.set(address, kept);
+    if (keptByAddress.size >= MAX_ADDRESSES) return false;
+    const kept = !accounts.some((id) => isErased(client, id, address));
+    keptByAddress.set(address, kept);
     return kept;
   };
-  const named = (address: string) =>
-    decodings(address)
-      .flatMap((text) => [text, ...text.split(IN_LINKS)])
-      .flatMap((text) => [text, text.replace(PUNCTUATION, '')]);
-  return (text) => text.replace(ADDRESS, (address) => (named(address).every(isKept) ? address : '…'));
+  const addressesIn = (text: string) =>
+    decodings(text)
+      .flatMap((decoded) => [decoded, ...decoded.split(IN_LINKS)])
+      .flatMap((part) => [part, part.replace(PUNCTUATION, '')]);
+  return (text) => text.replace(ADDRESS, (match) => (addressesIn(match).every(isKept) ? match : '…'));
 }

@@ -19,11 +19,11 @@ export interface BounceListenerOptions {
   accept(rcpt: string): boolean;
   /** Stores the mail. The client gets 250 once this resolves, or 451 if it rejects, so that it tries again. */
   onMail(mail: ReturnedMail): Promise<void>;
-  /** Larger mail is rejected with 552. */
+  /** The maximum size of a mail in bytes. A larger mail is rejected with 552. */
   maxBytes: number;
   /** The number of bytes of a mail that are passed to `onMail`; the rest is read and discarded. */
   keepBytes: number;
-  /** Connections beyond this number get a 421 reply. */
+  /** The maximum number of connections. Further connections get a 421 reply. */
   maxConnections: number;
   /** Limits per connection and per client address. */
   limits: ConnectionLimits;
@@ -36,6 +36,7 @@ export interface BounceListener {
   close(): Promise<void>;
 }
 
+/** The time that open connections get to end after `close`, in milliseconds. */
 const CLOSE_MS = 5000;
 /** A connection that sends nothing for this long is closed, even in the middle of a mail. */
 const SILENCE_MS = 60_000;
@@ -45,7 +46,7 @@ const FIRST_BYTES = 16 * 1024;
 /** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects if it cannot listen on the given host and port. */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const { accept, onMail, maxBytes, keepBytes } = options;
-  const visitors = new ConnectionLimiter(options.limits);
+  const limiter = new ConnectionLimiter(options.limits);
   const running = new Set<Promise<void>>();
 
   async function store(stream: SMTPServerDataStream, { envelope }: SMTPServerSession): Promise<void> {
@@ -56,8 +57,8 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   }
 
   const server = new SMTPServer({
-    // One recipient per transaction, so that the reply is about a single mail. The client retries further recipients later (RFC 5321
-    // §4.5.3.1.10).
+    // One recipient per transaction is allowed, so that the reply is about a single mail. The client retries further recipients later (RFC
+    // 5321 §4.5.3.1.10).
     maxRecipients: 1,
     size: maxBytes,
     rejectOversized: true,
@@ -67,23 +68,23 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
     hideENHANCEDSTATUSCODES: false,
     disableReverseLookup: true,
     socketTimeout: SILENCE_MS,
-    // The library reports commands only through its logger, and the limits need to count them.
+    // The library reports commands only through its logger, and the limits need their number.
     logger: {
       debug: ({ tnx, cid }: { tnx?: string; cid?: string } = {}) => {
-        if (tnx === 'command' && cid !== undefined) visitors.command(cid);
+        if (tnx === 'command' && cid !== undefined) limiter.command(cid);
       },
     },
     onConnect({ id }, done) {
       const connection = [...server.connections].find((open) => open.id === id);
-      const isAllowed = connection !== undefined && visitors.connected(connection);
+      const isAllowed = connection !== undefined && limiter.connected(connection);
       done(isAllowed ? null : refusal(421, 'Too many connections from your address'));
     },
-    onClose: ({ id }) => visitors.disconnected(id),
+    onClose: ({ id }) => limiter.disconnected(id),
     onRcptTo({ address }, _session, done) {
       done(accept(address) ? null : refusal(550, 'No such return path here'));
     },
     onData(stream, session, done) {
-      visitors.dataStarted(session.id);
+      limiter.dataStarted(session.id);
       const stored = store(stream, session).then(
         () => done(null, 'Noted'),
         () => done(refusal(451, 'Could not be kept, try again later')),
@@ -91,7 +92,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
       running.add(stored);
       void stored.finally(() => {
         running.delete(stored);
-        visitors.dataEnded(session.id);
+        limiter.dataEnded(session.id);
       });
     },
   });
@@ -111,8 +112,8 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
 }
 
 /**
- * The first `most` bytes of the mail, or null if the mail exceeds the server's limit; the library then replies 552. The bytes are copied
- * into one buffer, because keeping the chunks of a mail that arrives byte by byte would take a hundred times its size.
+ * Reads a mail and returns its first `most` bytes; null if the mail exceeds the server's limit, to which the library replies 552. The bytes
+ * are copied into one buffer, because keeping the chunks of a mail that arrives byte by byte would take a hundred times the mail's size.
  */
 async function collect(stream: SMTPServerDataStream, most: number): Promise<Buffer | null> {
   let memory = Buffer.alloc(0);
@@ -145,7 +146,7 @@ export interface ConnectionLimits {
   lifetimeMs: number;
 }
 
-/** The part of a connection that the limits need. `send` sends an SMTP reply. */
+/** A connection, as far as the limits need it. `send` sends an SMTP reply. */
 interface Connection {
   id: string;
   remoteAddress: string;
@@ -163,7 +164,7 @@ interface LimitedConnection {
 /** Enforces the limits: a connection that exceeds one is closed with a 421 reply (RFC 5321 §3.8). */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
-  readonly #visitors = new Map<string, LimitedConnection>();
+  readonly #connections = new Map<string, LimitedConnection>();
   readonly #perNetwork = new Map<string, number>();
 
   constructor(limits: ConnectionLimits) {
@@ -180,49 +181,52 @@ export class ConnectionLimiter {
       () => connection.send(421, 'Connected for too long'),
       this.#limits.lifetimeMs,
     ).unref();
-    const visitor = { connection, network, commands: 0, idleTimer: undefined, lifetimeTimer };
-    this.#visitors.set(connection.id, visitor);
-    this.#wait(visitor);
+    const limited = { connection, network, commands: 0, idleTimer: undefined, lifetimeTimer };
+    this.#connections.set(connection.id, limited);
+    this.#startIdleTimer(limited);
     return true;
   }
 
   /** Counts a command. */
   command(id: string): void {
-    const visitor = this.#visitors.get(id);
-    if (visitor !== undefined && ++visitor.commands > this.#limits.commands)
-      visitor.connection.send(421, 'Too many commands');
+    const limited = this.#connections.get(id);
+    if (limited !== undefined && ++limited.commands > this.#limits.commands)
+      limited.connection.send(421, 'Too many commands');
   }
 
   /** Called when the content of a mail starts; until it ends, only the limit on the connection's duration applies. */
   dataStarted(id: string): void {
-    clearTimeout(this.#visitors.get(id)?.idleTimer);
+    clearTimeout(this.#connections.get(id)?.idleTimer);
   }
 
   /** Called when the mail has been replied to. */
   dataEnded(id: string): void {
-    const visitor = this.#visitors.get(id);
-    if (visitor !== undefined) this.#wait(visitor);
+    const limited = this.#connections.get(id);
+    if (limited !== undefined) this.#startIdleTimer(limited);
   }
 
   /** Called when the connection has closed. */
   disconnected(id: string): void {
-    const visitor = this.#visitors.get(id);
-    if (visitor === undefined) return;
-    this.#visitors.delete(id);
-    clearTimeout(visitor.idleTimer);
-    clearTimeout(visitor.lifetimeTimer);
-    const left = (this.#perNetwork.get(visitor.network) ?? 1) - 1;
-    if (left > 0) this.#perNetwork.set(visitor.network, left);
-    else this.#perNetwork.delete(visitor.network);
+    const limited = this.#connections.get(id);
+    if (limited === undefined) return;
+    this.#connections.delete(id);
+    clearTimeout(limited.idleTimer);
+    clearTimeout(limited.lifetimeTimer);
+    const remaining = (this.#perNetwork.get(limited.network) ?? 1) - 1;
+    if (remaining > 0) this.#perNetwork.set(limited.network, remaining);
+    else this.#perNetwork.delete(limited.network);
   }
 
-  #wait(visitor: LimitedConnection): void {
-    const { connection } = visitor;
-    visitor.idleTimer = setTimeout(() => connection.send(421, 'No mail for too long'), this.#limits.idleMs).unref();
+  #startIdleTimer(limited: LimitedConnection): void {
+    const { connection } = limited;
+    limited.idleTimer = setTimeout(() => connection.send(421, 'No mail for too long'), this.#limits.idleMs).unref();
   }
 }
 
-/** The address, or the first 64 bits of an IPv6 address. An IPv4-mapped IPv6 address counts as IPv4. */
+/**
+ * Returns the key under which connections are counted: the IPv4 address, or the first 64 bits of an IPv6 address. An IPv4-mapped IPv6
+ * address counts as IPv4.
+ */
 function networkKey(address: string): string {
   const plain = address.replace(/^::ffff:/i, '');
   if (!plain.includes(':')) return plain;

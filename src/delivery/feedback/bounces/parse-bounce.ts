@@ -3,7 +3,7 @@ import PostalMime, { type Attachment, type Email } from 'postal-mime';
 import { classifyFinal, readRefusal, type Verdict } from '../../replies/classify.ts';
 import { sanitizeText } from './sanitize.ts';
 
-/** The content of a report. Message-IDs have no angle brackets, and are null if the original mail is not enclosed. */
+/** What a mail reports. Message-IDs have no angle brackets, and are null if the original mail is not enclosed. */
 export type BounceReport =
   | {
       kind: 'status';
@@ -36,7 +36,7 @@ const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status
 const ORIGINAL_TYPES = ['message/rfc822', 'text/rfc822-headers', 'message/global', 'message/global-headers'];
 const FEEDBACK_TYPES = ['message/feedback-report'];
 const RECEIPT_TYPES = ['message/disposition-notification', 'message/global-disposition-notification'];
-/** The URL in our List-Unsubscribe header (RFC 8058), on any host. */
+/** Matches the URL in our List-Unsubscribe header (RFC 8058), on any host. */
 const UNSUBSCRIBE_LINK = /https?:\/\/[^\s<>]{1,300}\/u\/([\w.~-]{1,1000})/;
 /** The feedback types of complaints (RFC 5965 §7.3); `not-spam` and `auth-failure` are not complaints. */
 const COMPLAINTS = ['abuse', 'fraud', 'opt-out', 'opt-out-list', 'other'];
@@ -51,7 +51,7 @@ export async function parseBounce({ raw, from }: { raw: Buffer; from: string }):
   return mail === null ? { kind: 'unknown' } : reportOf(mail, from);
 }
 
-/** The report in a mail to a role address, and the mail's text for an operator: not sanitized and of any length. */
+/** What a mail to a role address reports, and its text for an operator: not sanitized and of any length. */
 export interface RoleMail {
   report: BounceReport;
   sender: string;
@@ -71,13 +71,13 @@ export async function parseRoleMail(
   if (mail === null) return null;
   const reported = reportOf(mail, received.from);
   const isForwarded = isLoop && reported.kind === 'unknown' && partText(mail, ORIGINAL_TYPES) !== null;
-  const report = isForwarded && partText(mail, FEEDBACK_TYPES) === null ? complaint('', mail) : reported;
+  const report = isForwarded && partText(mail, FEEDBACK_TYPES) === null ? complaintReport('', mail) : reported;
   const parts = [mail.text ?? mail.html?.replace(/<[^<>]*>/g, ' ') ?? '', partText(mail, FEEDBACK_TYPES) ?? ''];
   const sender = headerField(mail, 'from');
   return { report, sender, subject: mail.subject ?? '', text: parts.filter((part) => part !== '').join('\n') };
 }
 
-/** Null for malformed mail and mail that exceeds the limits. */
+/** Parses the start of a mail. Returns null for malformed mail and mail that exceeds the limits. */
 async function parseMail(raw: Buffer): Promise<Email | null> {
   try {
     return await PostalMime.parse(truncate(raw), LIMITS);
@@ -101,27 +101,27 @@ function reportOf(mail: Email, from: string): BounceReport {
 
 function statusReport(recipients: RecipientReport[], mail: Email): BounceReport {
   if (recipients.length === 0) return { kind: 'unknown' };
-  const originalMessageId = messageId(originalHeader(mail).get('message-id'));
+  const originalMessageId = readMessageId(originalHeader(mail).get('message-id'));
   return { kind: 'status', recipients, verdict: overallVerdict(recipients), originalMessageId };
 }
 
 function feedbackReport(feedback: string, mail: Email): BounceReport {
   const [fields = new Map<string, string>()] = fieldGroups(feedback);
   return COMPLAINTS.includes(fields.get('feedback-type')?.toLowerCase() ?? '')
-    ? complaint(feedback, mail)
+    ? complaintReport(feedback, mail)
     : { kind: 'unknown' };
 }
 
-/** The complaint about the enclosed mail; `feedback` is the report, empty if there is none. */
-function complaint(feedback: string, mail: Email): BounceReport {
+/** Returns the complaint about the enclosed mail. `feedback` is the text of the report; empty if there is none. */
+function complaintReport(feedback: string, mail: Email): BounceReport {
   const [fields = new Map<string, string>()] = fieldGroups(feedback);
   const original = originalHeader(mail);
   return {
     kind: 'complaint',
     feedbackType: fields.get('feedback-type')?.toLowerCase() ?? 'other',
-    recipient: address(fields.get('original-rcpt-to')),
-    originalSender: address(fields.get('original-mail-from')) ?? address(original.get('return-path')),
-    originalMessageId: messageId(original.get('message-id')),
+    recipient: complaintAddress(fields.get('original-rcpt-to')),
+    originalSender: complaintAddress(fields.get('original-mail-from')) ?? complaintAddress(original.get('return-path')),
+    originalMessageId: readMessageId(original.get('message-id')),
     unsubscribeToken: UNSUBSCRIBE_LINK.exec(original.get('list-unsubscribe')?.slice(0, 4000) ?? '')?.[1] ?? null,
   };
 }
@@ -134,6 +134,7 @@ function isAutomatic(mail: Email): boolean {
   return /^(?:auto[_-]?reply|bulk|junk|list)\b/i.test(headerField(mail, 'precedence'));
 }
 
+/** Returns the start of a mail up to the limits. */
 function truncate(raw: Buffer): Buffer {
   let end = 0;
   for (let line = 0; line < MAX_PARSED_LINES && end < MAX_PARSED_BYTES; line++) {
@@ -144,7 +145,7 @@ function truncate(raw: Buffer): Buffer {
   return raw.subarray(0, Math.min(end, MAX_PARSED_BYTES));
 }
 
-/** The text of the first part that has one of these types, or null. */
+/** Returns the text of the first part that has one of these types; null if there is none. */
 function partText({ attachments }: Email, types: readonly string[]): string | null {
   const part = attachments.find(({ mimeType }) => types.includes(mimeType));
   return part === undefined ? null : decode(part);
@@ -158,29 +159,29 @@ function headerField({ headers }: Email, name: string): string {
   return headers.find(({ key }) => key === name)?.value ?? '';
 }
 
-/** The headers of the original mail enclosed in the report. */
+/** Returns the header fields of the original mail that is enclosed in the report. */
 function originalHeader(mail: Email): ReadonlyMap<string, string> {
   const [head = new Map<string, string>()] = fieldGroups(partText(mail, ORIGINAL_TYPES) ?? '');
   return head;
 }
 
-function messageId(field: string | undefined): string | null {
+function readMessageId(field: string | undefined): string | null {
   return /<([\w.+=$-]{1,200}@[\w.-]{1,250})>/.exec(field?.slice(0, 1000) ?? '')?.[1] ?? null;
 }
 
-function address(field: string | undefined): string | null {
+function complaintAddress(field: string | undefined): string | null {
   const bare = (field ?? '').slice(0, 500).replace(/^\s*<|>\s*$/g, '');
   const text = sanitizeText(bare.replace(/^rfc822;/i, '').slice(0, MAX_ADDRESS_LENGTH));
   return text === '' ? null : text;
 }
 
-/** How qmail's notice (https://cr.yp.to/proto/qsbmf.txt) and two former notices of Yahoo begin. */
+/** Matches the beginning of qmail's notice (https://cr.yp.to/proto/qsbmf.txt) and of two former notices of Yahoo. */
 const INTRODUCTION =
   /^(?:Hi\. This is the|(?:Message from {1,3}[\w.-]{1,255}\r?\n)?Unable to deliver message to the following address|Sorry, we were unable to deliver your message to the following address)/;
 
 /**
- * Parses a qmail notice, or Yahoo's former one of the same form: an introduction, a paragraph for each failed recipient, and a paragraph
- * that begins with a hyphen (in Japan with an equals sign). Returns an empty list for any other text.
+ * Parses a notice of qmail, or a former notice of Yahoo in the same form: an introduction, a paragraph for each failed recipient, and a
+ * paragraph that begins with a hyphen (in Japan with an equals sign). Returns an empty list for any other text.
  */
 function readQmailNotice(text: string): RecipientReport[] {
   const paragraphs = text.split(/\r?\n[ \t]*\r?\n/, MAX_RECIPIENTS + 1);
@@ -212,7 +213,7 @@ function readEximNotice(failedRecipients: string, text: string): RecipientReport
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
 
-/** One recipient in a report. All texts are sanitized and limited in length. */
+/** What a report says about one recipient. All texts are sanitized and limited in length. */
 export interface RecipientReport {
   kind: (typeof ACTIONS)[number];
   /** The final recipient as reported, which may differ from the address we wrote to. */
@@ -221,13 +222,16 @@ export interface RecipientReport {
   status: string | null;
   /** The reply of the server that rejected the mail; may be empty. */
   diagnostic: string;
-  /** Set only for `failed`. */
+  /** The verdict about the failure; null unless `kind` is `failed`. */
   verdict: Verdict | null;
 }
 
-/** Each of our mails has one recipient. A report names several if that recipient is an alias; recipients beyond this number are ignored. */
+/**
+ * The maximum number of recipients that are read from a report. Each of our mails has one recipient, but a report names several if that
+ * recipient is an alias.
+ */
 export const MAX_RECIPIENTS = 100;
-/** The longest local part, `@` and the longest domain (RFC 5321 §4.5.3.1). */
+/** The maximum length of an address: the longest local part, `@` and the longest domain (RFC 5321 §4.5.3.1). */
 export const MAX_ADDRESS_LENGTH = 320;
 
 /** Parses the recipients in a `message/delivery-status` text, at most 100. A group without a known Action is skipped. */
@@ -242,7 +246,7 @@ export function readDeliveryStatus(text: string): RecipientReport[] {
   return recipients;
 }
 
-/** The report for a failed recipient, classified by the server's `reply`, or by the reported `status` if the reply is not clear. */
+/** Returns the report for a failed recipient, classified by the server's `reply`, or by the reported `status` if the reply is not clear. */
 export function failedReport(recipient: string | null, status: string | null, reply: string): RecipientReport {
   const refusal = readRefusal(reply);
   // The code in the rejecting server's own reply is more reliable than the status that the reporting server derived from it.
@@ -258,8 +262,8 @@ export function failedReport(recipient: string | null, status: string | null, re
 }
 
 /**
- * The outcome of a whole report: null if no recipient failed, and a bounce only if every recipient bounced, because an alias with one
- * working member is still usable.
+ * Returns the verdict of a whole report; null if no recipient failed. It is a bounce only if every recipient bounced, because an alias with
+ * one working member is still usable.
  */
 export function overallVerdict(recipients: readonly RecipientReport[]): Verdict | null {
   const failed = recipients.filter(({ kind }) => kind === 'failed');

@@ -57,21 +57,24 @@ export function recordBounce(
 }
 
 /**
- * The id of the account's latest accepted delivery to an address, for reports that give only the address; null if there is none. Looks up
- * one index entry per mailing of the account, because an index by address would slow down every mail sent.
+ * Returns the id of the account's latest accepted delivery to an address, for reports that give only the address; null if there is none.
+ * The query reads one index entry per mailing of the account, because an index by address would slow down every mail sent.
  */
 export function lastAccepted(client: Database, accountId: number, addressId: number): number | null {
   const last = client.prepare<[number, number], number | null>(LAST_ACCEPTED).pluck().get(addressId, accountId);
   return last ?? null;
 }
 
-/** Exported so that a test can check its query plan. */
+/** The query of `lastAccepted`, exported so that a test can check its query plan. */
 export const LAST_ACCEPTED = `
   SELECT max(d.id) FROM mailings m INDEXED BY mailings_user
     CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = ?
   WHERE m.user_id = ? AND d.state = ${DELIVERY_STATE.accepted}`;
 
-/** A bounce is recognized by the state of the delivery, because searching the events would get slower with every bounce of the mailing. */
+/**
+ * Whether this bounce or complaint is already recorded. A bounce is recognized by the state of the delivery, because searching the events
+ * would get slower with every bounce of the mailing.
+ */
 function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
   if (kind === 'bounce') return delivery.state === DELIVERY_STATE.bounced;
   const complaint = client.prepare(

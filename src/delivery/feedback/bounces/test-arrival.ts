@@ -1,25 +1,28 @@
 /**
- * A mail that the service sends to itself to check that returned mail arrives. Its return path belongs to no delivery, is signed like the
- * others, and is valid for some minutes. Only its arrival is recorded.
+ * The test whether returned mail arrives, for which the service sends a mail to itself. The return path of this mail belongs to no
+ * delivery, is signed like other return paths, and is valid for some minutes. Only the arrival of the mail is recorded.
  */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { parseReturnPath, returnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys } from '../../links/secrets.ts';
 
-/** Signed in place of a recipient's address. No recipient has this address, so no delivery has this return path. */
+/**
+ * The address that is signed in the return path, in place of a recipient's. No recipient has this address, so no delivery has this return
+ * path.
+ */
 const SIGNED_ADDRESS = 'test-of-returned-mail';
 const VALID_MS = 10 * 60_000;
 const ARRIVED_VALUE = 'returned_test_arrived';
 
-/** The return path for a test that begins at `at`, epoch milliseconds. */
+/** Returns the return path for a test that begins at `at`, epoch milliseconds. */
 export function testReturnPath(client: Database, domain: string, at: number): string {
   return returnPath(ownReturnPathKeys(client)[0] ?? '', { id: at, email: SIGNED_ADDRESS }, domain, 'test');
 }
 
 /**
- * Returns when the test with this return path began, epoch milliseconds; null if the address is not such a return path, or is too old at
- * `now`.
+ * Returns when the test with this return path began, in epoch milliseconds; null if the address is not such a return path, or if the test
+ * is too old at `now`.
  */
 export function readTestReturnPath(keys: readonly string[], rcpt: string, now: number): number | null {
   const at = parseReturnPath(keys, { findEmail: () => SIGNED_ADDRESS, unsignedUpTo: 0 }, rcpt);

@@ -1,4 +1,7 @@
-/** Fetches certificates from Amazon SNS and confirms subscriptions there. No other address is requested because of a provider's event. */
+/**
+ * Downloads certificates of Amazon SNS, and the links that confirm its subscriptions. No other address is requested because of a provider's
+ * event.
+ */
 import { Agent, get } from 'node:https';
 import { Failure } from '../../../errors/failure.ts';
 import type { Download } from './amazon.ts';

@@ -1,6 +1,7 @@
 /**
- * Requests of Amazon SNS: their signatures, the confirmation of a subscription (docs.aws.amazon.com/sns, "verifying message signatures"),
- * and the Amazon SES events in them (docs.aws.amazon.com/ses, "notification contents" and "event data").
+ * Reads the requests of Amazon SNS: checks their signatures, finds the URL that confirms a subscription (docs.aws.amazon.com/sns,
+ * "verifying message signatures"), and reads the Amazon SES events in them (docs.aws.amazon.com/ses, "notification contents" and "event
+ * data").
  */
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
 import {
@@ -31,22 +32,23 @@ export interface SnsMessage {
   subscribeUrl: URL | null;
 }
 
-/** The signed fields in their order; Subject is included only if present. */
-const SIGNED = {
+/** The signed fields by the type of the message, in their order. Subject is signed only if it is present. */
+const SIGNED_FIELDS = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
   UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
 };
+/** The hash algorithms by the message's SignatureVersion. */
 const HASHES = new Map([
   ['1', 'sha1'],
   ['2', 'sha256'],
 ]);
-/** The host name of a region such as eu-west-1. `sns.s3.amazonaws.com` must not match, because anyone can own such a storage bucket. */
+/** Matches the host name of a region such as eu-west-1, but not `sns.s3.amazonaws.com`, because anyone can own such a storage bucket. */
 const HOST = /^sns\.[a-z]{2}(?:-[a-z]{1,15}){1,3}-\d{1,2}\.amazonaws\.com$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[\w-]{1,80}\.pem$/;
 const TOPIC = /^arn:aws[\w-]*:sns:([a-z0-9-]{1,30}):\d{1,20}:[\w.-]{1,256}$/;
 
-/** A cache of fetched certificates, by URL. The content at a certificate's URL never changes. */
+/** A cache of downloaded certificates, by URL. The content at a certificate's URL never changes. */
 export class SnsCertificates {
   static readonly #MAX_KNOWN = 20;
   readonly #download: Download;
@@ -56,7 +58,7 @@ export class SnsCertificates {
     this.#download = download;
   }
 
-  /** The public key of the certificate at a URL of Amazon SNS. Throws a Refusal if there is no certificate that is valid now. */
+  /** Returns the public key of the certificate at a URL of Amazon SNS. Throws a Refusal if there is no certificate that is valid now. */
   async requireKey(address: string, now: Date): Promise<KeyObject> {
     const url = amazonUrl(address);
     if (url === null || !CERTIFICATE_PATH.test(url.pathname) || url.search !== '') throw new Refusal('signature');
@@ -71,7 +73,7 @@ export class SnsCertificates {
   }
 }
 
-/** The message in a request. Throws a Refusal if it is not signed by Amazon SNS, or is old. */
+/** Returns the message in a request. Throws a Refusal if the message is not signed by Amazon SNS, or is old. */
 export async function readSns({ body, now }: ReceivedRequest, certificates: SnsCertificates): Promise<SnsMessage> {
   const fields = parseFields(body.toString('utf8'));
   const type = textAt(fields, 'Type');
@@ -82,7 +84,8 @@ export async function readSns({ body, now }: ReceivedRequest, certificates: SnsC
   if (hash === undefined || signature.length === 0) throw new Refusal('signature');
   const key = await certificates.requireKey(textAt(fields, 'SigningCertURL'), now);
   const isSigned =
-    key.asymmetricKeyType === 'rsa' && verify(hash, Buffer.from(signedText(fields, SIGNED[type])), key, signature);
+    key.asymmetricKeyType === 'rsa' &&
+    verify(hash, Buffer.from(signedText(fields, SIGNED_FIELDS[type])), key, signature);
   if (!isSigned) throw new Refusal('signature');
   requireRecent(timeAt(fields, 'Timestamp') ?? Number.NaN, now);
   const topic = textAt(fields, 'TopicArn');
@@ -99,7 +102,7 @@ function signedText(fields: Fields, names: readonly string[]): string {
     .join('');
 }
 
-/** The URL that confirms a subscription to this topic, in the topic's region. Throws a Refusal for any other URL. */
+/** Returns the URL that confirms a subscription to this topic, in the topic's region. Throws a Refusal for any other URL. */
 function confirmationUrl(address: string, topic: string): URL {
   const url = amazonUrl(address);
   const region = TOPIC.exec(topic)?.[1];
@@ -113,7 +116,7 @@ function confirmationUrl(address: string, topic: string): URL {
   return url;
 }
 
-/** A URL of Amazon SNS; null for any other. */
+/** Parses a URL of Amazon SNS. Returns null for any other URL. */
 function amazonUrl(text: string): URL | null {
   const url = text.length <= 2000 && URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.protocol !== 'https:' || url.port !== '' || url.username !== '' || url.password !== '')
@@ -130,15 +133,15 @@ function parseCertificate(text: string): X509Certificate {
 }
 
 /**
- * The events in a notification's Message, one for each recipient; `id` is the notification's id. Text that is not an event yields one event
- * without effect.
+ * Yields the events in a notification's Message, one for each recipient. `id` is the notification's id. A text that is not an event yields
+ * one event without effect.
  */
 export function* readSes(message: string, id: string): Generator<ProviderEvent> {
   const fields = parseMessage(message);
   const type = textAt(fields, 'notificationType') || textAt(fields, 'eventType');
   const mail = fieldsAt(fields, 'mail');
   const shared = { messageId: messageIdOf(mail), returnPath: textAt(mail, 'source') || null };
-  const about = (detail: Fields, name: string, effect: Effect | null, recipient: string, diagnostic: string) => ({
+  const eventOf = (detail: Fields, name: string, effect: Effect | null, recipient: string, diagnostic: string) => ({
     ...shared,
     key: `${id} ${recipient}`,
     name,
@@ -156,13 +159,13 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
     const effect = kind === 'Permanent' ? 'permanent' : 'temporary';
     for (const recipient of listAt(bounce, 'bouncedRecipients')) {
       const diagnostic = textAt(recipient, 'diagnosticCode').replace(/^smtp; */i, '') || name;
-      yield about(bounce, name, effect, textAt(recipient, 'emailAddress'), diagnostic);
+      yield eventOf(bounce, name, effect, textAt(recipient, 'emailAddress'), diagnostic);
     }
   } else if (type === 'Complaint') {
     const complaint = fieldsAt(fields, 'complaint');
     const kind = textAt(complaint, 'complaintFeedbackType');
     for (const recipient of listAt(complaint, 'complainedRecipients'))
-      yield about(
+      yield eventOf(
         complaint,
         `Complaint/${kind}`,
         kind === 'not-spam' ? null : 'complaint',
@@ -172,16 +175,19 @@ export function* readSes(message: string, id: string): Generator<ProviderEvent> 
   } else if (type === 'DeliveryDelay') {
     const delay = fieldsAt(fields, 'deliveryDelay');
     for (const recipient of listAt(delay, 'delayedRecipients'))
-      yield about(delay, type, 'temporary', textAt(recipient, 'emailAddress'), textAt(delay, 'delayType'));
-  } else if (type === 'Reject' || type === 'Subscription') {
-    const detail = fieldsAt(fields, type.toLowerCase());
-    const isUnsubscribed = fieldsAt(detail, 'newTopicPreferences').unsubscribeAll === true;
-    const effect = type === 'Reject' ? 'returned' : isUnsubscribed ? 'unsubscribe' : null;
-    yield about(detail, type, effect, firstRecipient(mail), textAt(detail, 'reason'));
+      yield eventOf(delay, type, 'temporary', textAt(recipient, 'emailAddress'), textAt(delay, 'delayType'));
+  } else if (type === 'Reject') {
+    const reject = fieldsAt(fields, 'reject');
+    yield eventOf(reject, type, 'returned', firstRecipient(mail), textAt(reject, 'reason'));
+  } else if (type === 'Subscription') {
+    const subscription = fieldsAt(fields, 'subscription');
+    const isUnsubscribed = fieldsAt(subscription, 'newTopicPreferences').unsubscribeAll === true;
+    const effect = isUnsubscribed ? 'unsubscribe' : null;
+    yield eventOf(subscription, type, effect, firstRecipient(mail), textAt(subscription, 'reason'));
   } else yield eventWithoutEffect(type || 'text');
 }
 
-/** An event that has no meaning here. */
+/** Returns an event that has no meaning here. */
 export function eventWithoutEffect(name: string): ProviderEvent {
   const noRecipient = { recipient: null, messageId: null, returnPath: null };
   return { key: name, name, effect: null, ...noRecipient, happenedAt: null, diagnostic: '' };

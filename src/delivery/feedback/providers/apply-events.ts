@@ -1,4 +1,7 @@
-/** Applies events: bounces and complaints suppress the address, unsubscribes unsubscribe it. Each event counts once. */
+/**
+ * Applies the events that mail providers report: bounces and complaints suppress the address, unsubscribes unsubscribe it. Each event
+ * counts once.
+ */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -19,11 +22,14 @@ import { countUnsubscribe } from '../opens-and-clicks.ts';
 import { countEvents, type EventCounts, findIntake, type Intake } from './intakes.ts';
 import type { Effect, ProviderEvent } from './provider-event.ts';
 
-/** The longest time in milliseconds to work before other requests get their turn. */
+/** The longest time to work before other requests get their turn, in milliseconds. */
 const STRETCH_MS = 5;
 /** How long such a stretch of work waits for the write lock, in milliseconds. */
 const LOCK_WAIT_MS = 3000;
-/** Longer than providers repeat an event, and longer than a signed request is accepted. */
+/**
+ * How long an event is remembered, in milliseconds. This is longer than providers repeat an event, and longer than a signed request is
+ * accepted.
+ */
 const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
 /**
  * The maximum number of events remembered per intake; beyond it, the oldest are forgotten. If a forgotten event is sent again, it has no
@@ -31,8 +37,8 @@ const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
  */
 const MAX_REMEMBERED = 10_000;
 /**
- * The same maximum for providers whose signature could be reused for another event: two events per second for as long as a signature is
- * accepted.
+ * The maximum number of events remembered per intake for providers whose signature could be reused for another event. It suffices for two
+ * events per second for as long as a signature is accepted.
  */
 const MAX_SIGNED_REMEMBERED = 200_000;
 const FORGOTTEN_AT_ONCE = 500;
@@ -62,8 +68,8 @@ export async function readAll(events: Iterable<ProviderEvent>): Promise<Provider
 }
 
 /**
- * Applies events in transactions of a few milliseconds; resolves when all are on disk. After a failure half-way the provider sends all of
- * them again, and those already applied count as duplicates. Throws 404 if the intake was deleted meanwhile.
+ * Applies events in transactions of a few milliseconds; resolves when all events are on disk. After a failure half-way, the provider sends
+ * all of them again, and those already applied count as duplicates. Throws 404 if the intake was deleted in the meantime.
  */
 export async function applyEvents(
   { db, lock }: { db: Db; lock: WriteLock },
@@ -77,7 +83,7 @@ export async function applyEvents(
   }
 }
 
-/** Applies events starting at index `from` until the time of a stretch is over. Returns how many. */
+/** Applies events from index `from` on until the time of a stretch is over. Returns the number of these events. */
 function applySome(db: Db, intake: Intake, events: readonly ProviderEvent[], from: number, now: Date): number {
   const client = db.$client;
   if (findIntake(client, intake.id) === undefined) throw notFound();
@@ -161,13 +167,14 @@ function applyEffect(
   const suppress = effect !== 'returned';
   if (delivery !== null) recordBounce(client, { deliveryId: delivery.id, kind, suppress, diagnostic }, now, created_at);
   if (transactionalId !== null) recordReturned(client, { id: transactionalId, kind, suppress, diagnostic }, now);
-  // Done even if the bounce is already recorded, because an earlier bounce of this delivery may not have suppressed the address.
+  // The address is suppressed even if the bounce is already recorded, because an earlier bounce of this delivery may not have suppressed
+  // it.
   if (suppress) suppressAddress(client, { user_id: accountId, address_id: addressId, kind, diagnostic, created_at });
 }
 
 /**
- * The time of the oldest signed event that is remembered, epoch milliseconds. Earlier events may have been forgotten,
- * because there were too many. -Infinity while none had to be forgotten.
+ * Returns the time of the oldest signed event that is remembered, in epoch milliseconds; earlier events may have been forgotten, because
+ * there were too many. Returns -Infinity as long as no event had to be forgotten.
  */
 function oldestRemembered(client: Database, intakeId: number): number {
   const oldest = client
@@ -179,7 +186,8 @@ function oldestRemembered(client: Database, intakeId: number): number {
 }
 
 /**
- * Forgets events that are too old, and the oldest ones beyond `most`. Returns how many. `added` is the number added in this transaction.
+ * Forgets events that are too old, and the oldest events beyond `most`. Returns the number of forgotten events. `added` is the number of
+ * events added in this transaction.
  */
 function forget(db: Db, intakeId: number, { added, most }: { added: number; most: number }, now: Date): number {
   const client = db.$client;
@@ -200,24 +208,25 @@ function forget(db: Db, intakeId: number, { added, most }: { added: number; most
 }
 
 /** The maximum difference between clocks, plus the delay until a mail is recorded as accepted. */
-const CLOCKS_APART_MS = 60 * 60_000;
-/** An event that gives only an address is matched to a mail sent at most this long before it. */
-const LATEST_MS = 30 * 24 * 60 * 60_000;
+const MAX_CLOCK_DIFFERENCE_MS = 60 * 60_000;
+/** How long after a mail an event that gives only an address is matched to the mail, in milliseconds. */
+const MAX_DELAY_MS = 30 * 24 * 60 * 60_000;
 
-/** Selects the mailings that may have had mails accepted since @since. */
-const RECENT = (kinds: string) => `WHERE user_id = @account AND owner_kind ${kinds} AND ${MAILING_ENDED} >= @since`;
+/** Returns the condition for the mailings that may have had mails accepted since @since. */
+const recentMailings = (kinds: string) =>
+  `WHERE user_id = @account AND owner_kind ${kinds} AND ${MAILING_ENDED} >= @since`;
 
-/** Exported so that a test can check its query plan. */
+/** Finds the latest mail to an address in the time before an event. Exported so that a test can check the query plan. */
 export const LAST_ACCEPTED_BEFORE = `
   SELECT max(d.id) AS id, d.mailing_id FROM (
-      SELECT id FROM mailings INDEXED BY mailings_recent ${RECENT("IN ('single', 'schedule')")}
-      UNION ALL SELECT id FROM mailings INDEXED BY mailings_recent_others ${RECENT("NOT IN ('single', 'schedule')")}) m
+      SELECT id FROM mailings INDEXED BY mailings_recent ${recentMailings("IN ('single', 'schedule')")}
+      UNION ALL SELECT id FROM mailings INDEXED BY mailings_recent_others ${recentMailings("NOT IN ('single', 'schedule')")}) m
     CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address
   WHERE d.state = ${DELIVERY_STATE.accepted} AND d.updated_at BETWEEN @from AND @until`;
 
 /**
- * Returns a function that finds the recipient an event is about; `now` is epoch milliseconds. Create it once for many events, because it
- * keeps the keys of return paths.
+ * Returns a function that finds the recipient an event is about. Create it once for many events, because it keeps the keys of return paths.
+ * `now` is in epoch milliseconds.
  */
 export function recipientFinder(
   client: Database,
@@ -236,7 +245,7 @@ export function recipientFinder(
       .get(accountId, address.normalized)?.id;
     if (addressId === undefined) return null;
     const at = event.happenedAt ?? now;
-    const from = at - LATEST_MS;
+    const from = at - MAX_DELAY_MS;
     // A request may contain a time that is out of the range of dates.
     const since = isoTimestamp(new Date(Math.min(Math.max(0, from), now)));
     const last = client.prepare<[object], { id: number | null; mailing_id: number | null }>(LAST_ACCEPTED_BEFORE).get({
@@ -244,7 +253,7 @@ export function recipientFinder(
       account: accountId,
       since,
       from,
-      until: at + CLOCKS_APART_MS,
+      until: at + MAX_CLOCK_DIFFERENCE_MS,
     });
     const delivery = last?.id == null || last.mailing_id === null ? null : { id: last.id, mailingId: last.mailing_id };
     return { addressId, normalizedEmail: address.normalized, delivery, transactionalId: null };

@@ -1,5 +1,6 @@
 /**
- * Brevo's transactional webhooks: one event or a list of them (developers.brevo.com/docs/transactional-webhooks). Brevo does not sign them.
+ * Reads Brevo's transactional webhooks: one event or a list of events (developers.brevo.com/docs/transactional-webhooks). Brevo does not
+ * sign them.
  */
 import {
   diagnosticOf,
@@ -26,7 +27,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   unsubscribe: 'unsubscribe',
 };
 
-/** The events in a request. Throws a Refusal if there are none. */
+/** Yields the events in a request. Throws a Refusal if the request has none. */
 export function* readBrevo({ body }: ReceivedRequest): Generator<ProviderEvent> {
   for (const fields of listedFields(body)) yield readEvent(fields);
 }

@@ -1,4 +1,4 @@
-/** The mail providers that report bounces, complaints and unsubscribes. The database schema lists their names. */
+/** The mail providers that report bounces, complaints and unsubscribes, except Amazon SES. The database schema lists the names of all. */
 import type { MailProvider } from '../../../database/schema/index.ts';
 import { readBrevo } from './brevo.ts';
 import { readMailgun } from './mailgun.ts';
@@ -8,18 +8,19 @@ import { readSendgrid } from './sendgrid.ts';
 import { readSparkpost } from './sparkpost.ts';
 
 interface Provider {
-  /** Yields the events in a request. Throws a `Refusal`. */
+  /** Yields the events in a request. Throws a `Refusal` if the request is not accepted. */
   read(request: ReceivedRequest): Iterable<ProviderEvent>;
-  /** The maximum size of a body in bytes, more than the provider sends. */
+  /** The maximum size of a body in bytes; the provider never sends as much. */
   maxBytes: number;
-  /** False if the provider signs nothing; a password may then be required in addition to the token. */
+  /** True if the provider signs its requests. If it does not, a password may be required in addition to the token in the URL. */
   isSigned: boolean;
 }
 
-/** The maximum size of a request with one event. */
+/** The maximum size of a request with one event, in bytes. */
 export const EVENT_BYTES = 256 * 1024;
-/** The maximum size of a batch. Events are read one at a time, but a signature covers the whole body, so it is checked without a pause. */
+/** The maximum size of a request with a list of events, in bytes. */
 const BATCH_BYTES = 16 * 1024 * 1024;
+/** The maximum size of a signed list, in bytes. It is smaller because a signature covers the whole body, so it is checked without a pause. */
 const SIGNED_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** All providers except Amazon SES, whose requests come through Amazon SNS (amazon.ts). */

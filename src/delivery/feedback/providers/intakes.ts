@@ -40,7 +40,7 @@ export function storeIntake(
   return Number(lastInsertRowid);
 }
 
-/** Removes an intake; its URL no longer works. The caller has checked that it belongs to the account. */
+/** Removes an intake, so that its URL no longer works. The caller must have checked that the intake belongs to the account. */
 export function removeIntake(client: Database, id: number): void {
   client.prepare('DELETE FROM provider_intakes WHERE id = ?').run(id);
 }
@@ -52,13 +52,13 @@ export function findIntake(client: Database, id: number): Intake | undefined {
     .get(id);
 }
 
-/** The key or password of an intake; null if it has none or it cannot be decrypted. */
+/** Returns the key or password of an intake; null if it has none or if it cannot be decrypted. */
 export function openIntakeSecret(client: Database, intake: Intake): string | null {
   const { sealed_secret: sealed, user_id, provider } = intake;
   return sealed === null ? null : openText(client, sealed, purposeOf(user_id, provider));
 }
 
-/** Stores the topic of a subscription. Returns false if a different one was confirmed before. */
+/** Stores the topic of a subscription. Returns false if a different topic was confirmed before. */
 export function keepTopic(client: Database, id: number, topic: string): boolean {
   const { changes } = client
     .prepare('UPDATE provider_intakes SET topic = ? WHERE id = ? AND (topic IS NULL OR topic = ?)')
@@ -92,10 +92,11 @@ function purposeOf(accountId: number, provider: MailProvider): string {
   return `events/${provider}/${accountId}`;
 }
 
+/** The time after which failed requests are counted anew, in milliseconds. */
 const WINDOW_MS = 60_000;
 /** The maximum number of failed requests per minute, per network and per intake. */
 const MAX_FAILURES = 30;
-/** The maximum number of callers remembered; beyond it, the oldest are forgotten. */
+/** The maximum number of callers whose failures are remembered; beyond it, the oldest are forgotten. */
 const MAX_CALLERS = 10_000;
 /** The minimum time between two writes of an intake's count, in milliseconds. */
 const WRITE_MS = 1000;
@@ -118,19 +119,20 @@ export class RefusedRequests {
   }
 
   /**
-   * How many milliseconds a caller has to wait before its next request is processed; 0 if none. A caller is a network or an `intakeCaller`.
+   * Returns how many milliseconds a caller has to wait before its next request is processed; 0 if it need not wait. A caller is a network
+   * or an `intakeCaller`.
    */
   waitMs(caller: string): number {
-    const seen = this.#callers.get(caller);
-    if (seen === undefined || seen.failures < MAX_FAILURES) return 0;
-    return Math.max(0, seen.since + WINDOW_MS - this.#clock.monotonic());
+    const counted = this.#callers.get(caller);
+    if (counted === undefined || counted.failures < MAX_FAILURES) return 0;
+    return Math.max(0, counted.since + WINDOW_MS - this.#clock.monotonic());
   }
 
-  /** Counts a failed request of a network that had no valid token. */
+  /** Counts a failed request of a caller. */
   failed(caller: string): void {
     const now = this.#clock.monotonic();
-    const seen = this.#callers.get(caller);
-    if (seen !== undefined && now - seen.since < WINDOW_MS) seen.failures++;
+    const counted = this.#callers.get(caller);
+    if (counted !== undefined && now - counted.since < WINDOW_MS) counted.failures++;
     else {
       this.#callers.delete(caller);
       this.#callers.set(caller, { failures: 1, since: now });
@@ -156,7 +158,7 @@ export class RefusedRequests {
     try {
       countRefusals(this.#client, intakeId, count.code, count.times, this.#clock.now());
     } catch (error) {
-      // They are written with the next refusal.
+      // The database is busy, so the counts are written with the next refusal.
       if (!isBusy(error)) throw error;
       return;
     }

@@ -1,4 +1,4 @@
-/** Mailgun's webhooks: one event in JSON with an HMAC of a timestamp and a token (documentation.mailgun.com, Webhooks). */
+/** Reads Mailgun's webhooks: one event in JSON, signed by an HMAC of a timestamp and a token (documentation.mailgun.com, Webhooks). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SentenceCode } from '../../../errors/sentences.ts';
 import { classifyFinal } from '../../replies/classify.ts';
@@ -19,7 +19,7 @@ import {
 /** Causes that do not identify who is responsible. */
 const UNCLEAR: readonly SentenceCode[] = ['cause_other', 'cause_route'];
 
-/** The event in a request. Throws a Refusal if it is not signed with the webhook signing key. */
+/** Yields the event in a request. Throws a Refusal if the request is not signed with the webhook signing key. */
 export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
   const fields = parseFields(body.toString('utf8'));
   const signature = fieldsAt(fields, 'signature');

@@ -1,4 +1,4 @@
-/** Postmark's webhooks: one record in JSON (postmarkapp.com/developer/webhooks). Postmark does not sign them. */
+/** Reads Postmark's webhooks: one record in JSON (postmarkapp.com/developer/webhooks). Postmark does not sign them. */
 import {
   diagnosticOf,
   type Effect,
@@ -11,8 +11,8 @@ import {
 } from './provider-event.ts';
 
 /**
- * Bounce types and their effects (postmarkapp.com/developer/api/bounce-api#bounce-types). Missing types are temporary, or replies by
- * people.
+ * Bounce types and their effects (postmarkapp.com/developer/api/bounce-api#bounce-types). The types that are missing here have no effect:
+ * they are temporary, or replies by people.
  */
 const BOUNCES: Readonly<Record<string, Effect>> = {
   HardBounce: 'permanent',
@@ -29,7 +29,7 @@ const BOUNCES: Readonly<Record<string, Effect>> = {
   DnsError: 'temporary',
 };
 
-/** The record in a request. Throws a Refusal if there is none. */
+/** Yields the record in a request as an event. Throws a Refusal if the request has none. */
 export function* readPostmark({ body }: ReceivedRequest): Generator<ProviderEvent> {
   const record = parseFields(body.toString('utf8'));
   const type = textAt(record, 'RecordType');

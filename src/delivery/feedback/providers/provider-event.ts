@@ -1,12 +1,12 @@
-/** What all providers' webhooks share: the requests, the lists of events in them, and the reasons for refusing a request. */
+/** Shared code for the webhooks of all providers: the events, the requests, reading JSON, and the reasons for refusing a request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { REFUSALS } from '../../../database/schema/index.ts';
 import { sanitizeText } from '../bounces/sanitize.ts';
 
 /**
- * The effect of an event. `permanent`: the address is unusable; the delivery bounced and the address is suppressed. `returned`: the mail
- * did not arrive, but the address is not to blame; the delivery bounced. `temporary`: the provider may try again; nothing changes.
- * `complaint`: the address is suppressed. `unsubscribe`: the address is unsubscribed from all mail. Null: the event has no meaning here.
+ * What an event changes. `permanent`: the address is unusable; the delivery bounced and the address is suppressed. `returned`: the mail did
+ * not arrive, but the address is not to blame; the delivery bounced. `temporary`: the provider may try again; nothing changes. `complaint`:
+ * the address is suppressed. `unsubscribe`: the address is unsubscribed from all mail.
  */
 export type Effect = 'permanent' | 'returned' | 'temporary' | 'complaint' | 'unsubscribe';
 
@@ -15,19 +15,21 @@ export interface ProviderEvent {
   key: string;
   /** The provider's name for the event. */
   name: string;
+  /** What the event changes; null if it has no meaning here. */
   effect: Effect | null;
   /**
-   * When the event was signed, epoch milliseconds; set only if the signature covers the key alone, so that it could be reused for another
-   * event. Such a key is remembered even if the event has no effect. It counts as a duplicate if it is older than all remembered keys and
-   * some were forgotten.
+   * When the event was signed, in epoch milliseconds. It is present only if the signature covers the key alone, so that the signature could
+   * be reused for another event. Such a key is remembered even if the event has no effect, and counts as a duplicate if it is older than
+   * all remembered keys and some were forgotten.
    */
   signedAt?: number;
+  /** The recipient's address; null if the event does not give it. */
   recipient: string | null;
   /** The Message-ID that we gave the mail, if the provider repeats it. */
   messageId: string | null;
   /** The envelope sender that we gave the mail, if the provider repeats it. */
   returnPath: string | null;
-  /** Epoch milliseconds; null if the event does not say. */
+  /** When the event happened, in epoch milliseconds; null if the event does not say. */
   happenedAt: number | null;
   /** The reply of the rejecting server, or the provider's explanation, as one sanitized line. */
   diagnostic: string;
@@ -36,14 +38,14 @@ export interface ProviderEvent {
 export interface ReceivedRequest {
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** The key or password of the intake. */
+  /** The key or password of the intake; null if there is none. */
   secret: string | null;
   now: Date;
 }
 
 export type RefusalCode = (typeof REFUSALS)[number];
 
-/** Thrown for a request that is not accepted; none of its events has an effect. */
+/** Thrown for a request that is not accepted. None of its events has an effect. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
 
@@ -53,8 +55,9 @@ export class Refusal extends Error {
   }
 }
 
-/** The maximum age of signed requests. Providers repeat a failed request for at most a day, so older ones are replays. */
+/** The maximum age of signed requests, in milliseconds. Providers repeat a failed request for at most a day, so older requests are replays. */
 const MAX_AGE_MS = 26 * 60 * 60_000;
+/** How far in the future the time of a signature may be, in milliseconds, because clocks differ. */
 const MAX_AHEAD_MS = 10 * 60_000;
 
 /** Throws a Refusal unless the signing time, in epoch milliseconds, is recent. */
@@ -82,45 +85,46 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member that is an object; an empty object for anything else. */
+/** Returns the member of this name if it is an object; an empty object for anything else. */
 export function fieldsAt(fields: Fields, name: string): Fields {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return isFields(value) ? value : {};
 }
 
-/** The objects in a member that is a list, at most 100. */
+/** Returns the first 100 elements of a member that is a list, without those that are no objects. */
 export function listAt(fields: Fields, name: string): Fields[] {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return Array.isArray(value) ? value.slice(0, 100).filter(isFields) : [];
 }
 
-/** A member that is a string or a number, as a string; empty for anything else. */
+/** Returns the member of this name as a string, if it is a string or a number; an empty string for anything else. */
 export function textAt(fields: Fields, name: string): string {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? value : '';
 }
 
-/** A member that is a number or a string of digits, such as seconds since 1970; null for anything else. */
+/** Returns the member of this name if it is a number or a string of digits, such as seconds since 1970; null for anything else. */
 export function numberAt(fields: Fields, name: string): number | null {
   const text = textAt(fields, name);
   return /^\d{1,16}(\.\d{1,9})?$/.test(text) ? Number(text) : null;
 }
 
-/** A member that is an ISO 8601 time, as epoch milliseconds; null for anything else. */
+/** Returns the member of this name in epoch milliseconds, if it is an ISO 8601 time; null for anything else. */
 export function timeAt(fields: Fields, name: string): number | null {
   const text = textAt(fields, name);
   const time = /^\d{4}-\d\d-\d\dT/.test(text) && text.length <= 40 ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }
 
-/** The diagnostic: the first of the texts that is not empty, as one line. */
+/** Returns the diagnostic of an event as one line: the first of the texts that is not empty. */
 export function diagnosticOf(...texts: readonly string[]): string {
   return sanitizeText(texts.find((text) => text.trim() !== '') ?? '');
 }
 
 const MAX_ELEMENTS = 10_000;
 const MAX_ELEMENT_BYTES = 256 * 1024;
-/** No genuine list has more blanks than this in a row. */
+/** The maximum number of blanks in a row. No genuine list has more. */
 const MAX_BLANKS = 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -129,7 +133,7 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Yields the objects of a JSON list, or a single object outside a list. Throws a Refusal as soon as it meets anything else. */
+/** Yields the objects of a JSON list, or a single object outside a list. Throws a Refusal as soon as the text contains anything else. */
 export function* listedFields(body: Buffer): Generator<Fields> {
   let at = skipBlanks(body, 0);
   if (body[at] !== 0x5b) {
@@ -151,7 +155,7 @@ export function* listedFields(body: Buffer): Generator<Fields> {
   if (skipBlanks(body, at + 1) < body.length) throw new Refusal('malformed');
 }
 
-/** The position of the comma or bracket after an element. The parser checks the text in between. */
+/** Returns the position of the comma or bracket after an element. The text of the element is checked later, when it is parsed. */
 function endOfElement(body: Buffer, from: number): number {
   let depth = 0;
   let isText = false;

@@ -1,4 +1,4 @@
-/** SendGrid's signed event webhook: a list of events (twilio.com/docs/sendgrid, Event Webhook Reference and Security Features). */
+/** Reads SendGrid's signed event webhook: a list of events (twilio.com/docs/sendgrid, Event Webhook Reference and Security Features). */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import {
   diagnosticOf,
@@ -21,7 +21,7 @@ const DROPPED: Readonly<Record<string, Effect>> = {
   'spam reporting address': 'complaint',
 };
 
-/** The events in a request. Throws a Refusal if it is not signed with the verification key. */
+/** Yields the events in a request. Throws a Refusal if the request is not signed with the verification key. */
 export function* readSendgrid({ headers, body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
   const timestamp = headers['x-twilio-email-event-webhook-timestamp'];
   const signature = headers['x-twilio-email-event-webhook-signature'];
@@ -43,7 +43,7 @@ export function* readSendgrid({ headers, body, secret, now }: ReceivedRequest): 
   for (const fields of listedFields(body)) yield readEvent(fields);
 }
 
-/** Parses SendGrid's verification key, base64 of the DER form; null if it is not an ECDSA key. */
+/** Parses SendGrid's verification key, which is the base64 of the DER form. Returns null if it is not an ECDSA or Ed25519 key. */
 export function findVerificationKey(text: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });

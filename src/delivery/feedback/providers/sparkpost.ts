@@ -1,4 +1,6 @@
-/** SparkPost's webhooks: a list of events, each inside `msys` (developers.sparkpost.com/api/webhooks). SparkPost does not sign them. */
+/**
+ * Reads SparkPost's webhooks: a list of events, each inside `msys` (developers.sparkpost.com/api/webhooks). SparkPost does not sign them.
+ */
 import {
   diagnosticOf,
   type Effect,
@@ -21,7 +23,7 @@ const UNSUBSCRIBE = '90';
 const BLOCKED = new Set(['25', '50', '51', '52', '53', '54']);
 const KINDS = ['message_event', 'unsubscribe_event', 'gen_event', 'track_event'];
 
-/** The events in a request. Throws a Refusal if it is not a list of events. */
+/** Yields the events in a request. Throws a Refusal if the request is not a list of events. */
 export function* readSparkpost({ body }: ReceivedRequest): Generator<ProviderEvent> {
   for (const fields of listedFields(body)) {
     const msys = fieldsAt(fields, 'msys');
