@@ -4,13 +4,15 @@ import type { Clock } from '../../time/clock.ts';
 /** Resolves the MX records of a domain; rejects if there are none or the DNS does not answer. */
 export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;
 
+/** The maximum number of simultaneous lookups. */
 const MAX_LOOKUPS = 4;
-/** Further domains are dropped; the next mail to them asks again. */
+/** The maximum number of domains that wait for a lookup. Further domains are dropped, and looked up at a later mail. */
 const MAX_QUEUED = 1000;
 const MAX_CACHED = 10_000;
 const HOUR_MS = 3_600_000;
+/** How long the result of a lookup is kept. */
 const KNOWN_MS = 6 * HOUR_MS;
-/** Reserved names, which receive no mail (RFC 2606, RFC 6761, RFC 6762). */
+/** Matches reserved names, which receive no mail (RFC 2606, RFC 6761, RFC 6762). */
 const RESERVED = /(?:^|\.)(?:test|example|invalid|localhost|local|example\.(?:com|net|org))$/;
 
 export class DomainGroups {
@@ -23,7 +25,7 @@ export class DomainGroups {
   #lookups = 0;
 
   /**
-   * Without `resolveMx`, only the providers' own domains are known. `onFound` is called for each domain that turns out to be served by a
+   * If `resolveMx` is null, only the providers' own domains are known. `onFound` is called for each domain that turns out to be served by a
    * provider.
    */
   constructor(
@@ -36,7 +38,7 @@ export class DomainGroups {
     this.#onFound = onFound;
   }
 
-  /** The name of the provider known to serve the domain, or else the domain. */
+  /** Returns the name of the provider that is known to serve the domain, or else the domain. */
   groupOf(domain: string): string {
     return providerOfDomain(domain) ?? this.#known.get(domain)?.provider ?? domain;
   }
@@ -45,28 +47,28 @@ export class DomainGroups {
    * Looks up a domain's provider in the DNS unless it is cached. Returns at once. If the lookup fails, the domain remains a group of its
    * own.
    */
-  ask(domain: string): void {
+  lookUp(domain: string): void {
     if (this.#resolveMx === null || !domain.includes('.') || RESERVED.test(domain)) return;
     if (providerOfDomain(domain) !== null) return;
     if ((this.#known.get(domain)?.until ?? 0) > this.#clock.monotonic()) return;
     if (this.#queued.size < MAX_QUEUED) this.#queued.add(domain);
-    this.#askNext();
+    this.#lookUpNext();
   }
 
-  #askNext(): void {
+  #lookUpNext(): void {
     const [domain] = this.#queued;
     if (domain === undefined || this.#lookups >= MAX_LOOKUPS) return;
     this.#queued.delete(domain);
     this.#lookups++;
     void this.#find(domain).finally(() => {
       this.#lookups--;
-      this.#askNext();
+      this.#lookUpNext();
     });
   }
 
   async #find(domain: string): Promise<void> {
     const now = this.#clock.monotonic();
-    // Cached before the answer arrives, so that the lookup is not repeated meanwhile, nor for an hour after it fails.
+    // The domain is cached before the answer arrives, so that the lookup is not repeated meanwhile, nor for an hour after it fails.
     this.#keep(domain, { provider: this.#known.get(domain)?.provider ?? null, until: now + HOUR_MS });
     const records = await this.#resolveMx?.(domain).catch(() => null);
     if (!records) return;
@@ -87,7 +89,7 @@ export class DomainGroups {
 interface Provider {
   name: string;
   domains: readonly string[];
-  /** Suffixes of the provider's mail server names. */
+  /** The domains of the provider's mail servers. */
   servers: readonly string[];
 }
 
@@ -114,17 +116,17 @@ const BY_DOMAIN = new Map(PROVIDERS.flatMap(({ name, domains }) => domains.map((
 /** The names of the providers. */
 export const PROVIDER_NAMES: readonly string[] = PROVIDERS.map(({ name }) => name);
 
-/** The provider that owns this domain; null if none does. */
+/** Returns the provider that owns this domain; null if no provider does. */
 function providerOfDomain(domain: string): string | null {
   return BY_DOMAIN.get(domain) ?? null;
 }
 
-/** The name of the provider that owns this domain; the domain itself if no provider does. */
+/** Returns the name of the provider that owns this domain; the domain itself if no provider does. */
 export function domainGroup(domain: string): string {
   return providerOfDomain(domain) ?? domain;
 }
 
-/** The provider that runs this mail server, a host name in an MX record; null if none does. */
+/** Returns the provider that runs this mail server, a host name in an MX record; null if no provider does. */
 export function providerOfServer(server: string): string | null {
   const name = server.toLowerCase().replace(/\.$/, '');
   const isWithin = (domain: string) => name === domain || name.endsWith(`.${domain}`);

@@ -5,13 +5,16 @@
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** Mails that were sent before a rate cut may still be refused after it, so these refusals do not cut the rate again. */
+/** The time after a rate cut in which refusals do not cut the rate again, because they may concern mails that were sent before the cut. */
 const CUT_PAUSE_MS = 10 * SECOND_MS;
-/** For each minute of accepted mails, this share of the refused rate is added, so that after five minutes that rate is tried again. */
+/**
+ * The share of the refused rate that each minute of accepted mails adds to the rate, so that the refused rate is tried again after five
+ * minutes.
+ */
 const RAISE_PER_MINUTE = 0.1;
-/** The limit ends when the rate reaches this multiple of the refused rate. */
+/** The multiple of the refused rate at which the limit ends. */
 const OVER_AT = 2;
-/** One mail per minute. */
+/** The lowest rate in mails per second: one mail per minute. */
 const MIN_RATE = 1 / 60;
 /** The longest wait before a recipient asks the limit again. */
 const MAX_WAIT_MS = 15 * MINUTE_MS;
@@ -28,11 +31,11 @@ export class Limit {
   #rate: number;
   #refused: number;
   #cutAt: number;
-  /** When the next mail may be sent. */
+  /** The time at which the next mail may be sent. */
   #next: number;
-  /** By mailing: when the next recipient who has to wait may ask again. */
+  /** The time at which the next recipient who has to wait may ask again, by the id of the mailing. */
   readonly #tails = new Map<number, number>();
-  /** When a mail was last sent or refused. */
+  /** The time at which a mail was last sent or refused. */
   usedAt: number;
 
   constructor({ rate, refused }: LimitRates, now: number) {
@@ -43,7 +46,7 @@ export class Limit {
     this.usedAt = now;
   }
 
-  get numbers(): LimitRates {
+  get rates(): LimitRates {
     return { rate: this.#rate, refused: this.#refused };
   }
 
@@ -62,7 +65,7 @@ export class Limit {
   /** Raises the rate by one accepted mail's share. Returns true if the limit is over. */
   raise(now: number): boolean {
     this.usedAt = now;
-    // A mail counts for the time until the next one.
+    // A mail counts for the time until the next mail at the current rate.
     this.#rate += this.#raisePerMs * (SECOND_MS / this.#rate);
     return this.#rate >= OVER_AT * this.#refused;
   }
@@ -77,8 +80,9 @@ export class Limit {
   }
 
   /**
-   * Asks to send a mail: 0 means now; otherwise the number of milliseconds after which to ask again. Waiting recipients are spread as if
-   * the rate were twice as high, so that a rising rate is used; they reserve nothing. Up to one second of unused rate may be caught up.
+   * Asks to send a mail: returns 0 if it may be sent now; otherwise the number of milliseconds after which to ask again. Waiting recipients
+   * reserve nothing: they are spread as if the rate were twice as high, so that a rising rate is used. Up to one second of unused rate may
+   * be caught up.
    */
   waitFor(mailingId: number, now: number, random: () => number = Math.random): number {
     const interval = SECOND_MS / this.#rate;
@@ -94,7 +98,7 @@ export class Limit {
     return wait;
   }
 
-  /** The mailings whose recipients are waiting or waited a moment ago. */
+  /** Returns the ids of mailings whose recipients are waiting, or were until a minute ago. */
   waiting(now: number): number[] {
     for (const [id, tail] of this.#tails) if (tail < now - MINUTE_MS) this.#tails.delete(id);
     return [...this.#tails.keys()];

@@ -1,6 +1,6 @@
 /**
- * The groups of recipient domains whose rate is limited because they asked for it. Stored in the database for display, and to continue
- * after a restart.
+ * The groups of recipient domains whose rate is limited because they asked for it. They are stored in the database for display, and so that
+ * the limits continue after a restart.
  */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
@@ -12,24 +12,24 @@ const NAME = 'paced_groups';
 
 /** A limited group. */
 export interface StoredGroup extends LimitRates {
-  /** The SMTP relay to which the limit applies; null: any. */
+  /** The SMTP relay to which the limit applies; null if it applies to mail that any relay may send. */
   relay_id: number | null;
   /** The name of a provider, or a domain. */
   group: string;
-  /** The mailings whose recipients wait because of this limit. */
+  /** The ids of the mailings whose recipients wait because of this limit. */
   mailings: number[];
-  /** When the limit ends if nothing more is refused, epoch milliseconds. */
+  /** When the limit ends if nothing more is refused, in epoch milliseconds. */
   over_at: number;
-  /** When the limit is forgotten if nothing more is sent, epoch milliseconds. */
+  /** When the limit is forgotten if nothing more is sent, in epoch milliseconds. */
   forgotten_at: number;
 }
 
-/** A limited group for which recipients of a mailing wait. */
+/** A limited group, as the API shows it. */
 export interface PacedGroup {
   /** The name of a provider, or a domain. */
   group: string;
   per_minute: number;
-  /** When the limit may end, ISO timestamp. */
+  /** When the limit ends if nothing more is refused, as an ISO timestamp. */
   until: string;
 }
 
@@ -39,7 +39,7 @@ export function writePacedGroups(client: Database, groups: readonly StoredGroup[
   else writeNamedValue(client, NAME, JSON.stringify(groups));
 }
 
-/** The groups that are limited at `now`, epoch milliseconds. */
+/** Returns the groups that are limited at `now`, epoch milliseconds. */
 export function readPacedGroups(client: Database, now: number): StoredGroup[] {
   const value = findNamedValue(client, NAME);
   if (value === null) return [];
@@ -47,7 +47,7 @@ export function readPacedGroups(client: Database, now: number): StoredGroup[] {
   return groups.filter(({ forgotten_at }) => forgotten_at > now);
 }
 
-/** The limited groups for which recipients of this mailing wait. */
+/** Returns the limited groups for which recipients of this mailing wait. */
 export function pacedGroupsOf(client: Database, mailingId: number, now: Date): PacedGroup[] {
   return readPacedGroups(client, now.getTime())
     .filter(({ mailings }) => mailings.includes(mailingId))
@@ -56,7 +56,9 @@ export function pacedGroupsOf(client: Database, mailingId: number, now: Date): P
 
 /** The limit of this group of domains for mail through an SMTP relay (null: any); null if there is none at `now`. */
 export function limitOfGroup(client: Database, group: string, relayId: number | null, now: Date): PacedGroup | null {
-  const paced = readPacedGroups(client, now.getTime()).find((one) => one.group === group && one.relay_id === relayId);
+  const paced = readPacedGroups(client, now.getTime()).find(
+    (stored) => stored.group === group && stored.relay_id === relayId,
+  );
   return paced === undefined ? null : pacedGroup(paced);
 }
 
@@ -64,7 +66,7 @@ function pacedGroup({ group, rate, over_at }: StoredGroup): PacedGroup {
   return { group, per_minute: perMinute(rate), until: isoTimestamp(new Date(over_at)) };
 }
 
-/** The number of limited groups, and the lowest rate of each provider in mails per second. */
+/** Returns the number of limited groups, and the lowest rate of each limited provider in mails per second. */
 export function pacingGauges(client: Database, now: number): { count: number; rates: Map<string, number> } {
   const groups = readPacedGroups(client, now);
   const rates = new Map<string, number>();

@@ -11,16 +11,16 @@ import { Limit } from './limit.ts';
 import { readPacedGroups, type StoredGroup, writePacedGroups } from './paced-groups.ts';
 
 const SECOND_MS = 1000;
-/** Results are counted over this period and the one before. */
+/** The length of a period in milliseconds. Results are counted over the current period and the one before. */
 const WINDOW_MS = 10 * SECOND_MS;
-/** With at least this number of accepted mails per refusal, sending is not slowed down. */
+/** The number of accepted mails per refusal from which sending is not slowed down. */
 const ACCEPTED_PER_REFUSAL = 50;
-/** A limit that has not been used for this long is forgotten. It is longer than the longest wait between two attempts. */
+/** The time after which an unused limit is forgotten, in milliseconds. It is longer than the longest wait between two attempts. */
 const UNUSED_MS = 75 * 60 * SECOND_MS;
+/** The minimum time between two writes of the limits, in milliseconds. */
 const SAVE_MS = 5 * SECOND_MS;
 /**
- * While something is limited, domains with at least this number of mails in a period are looked up, because they may belong to a limited
- * provider.
+ * The number of mails in a period from which a domain is looked up while something is limited, because it may belong to a limited provider.
  */
 const MIN_LOOKUP_MAILS = 50;
 const MAX_DOMAINS = 20_000;
@@ -35,7 +35,7 @@ interface Counts {
   refused: number;
 }
 
-/** The mails to one group through one SMTP relay. */
+/** The mails to one group through one SMTP relay, counted in the current period and the one before. */
 interface Flow {
   relayId: RelayId;
   group: string;
@@ -47,7 +47,7 @@ interface Flow {
 interface PacingDeps {
   client: Database;
   clock: Clock;
-  /** Resolves MX records; null: only the providers' own domains are known. */
+  /** Resolves MX records; if null, only the providers' own domains are known. */
   resolveMx: ResolveMx | null;
 }
 
@@ -55,9 +55,9 @@ export class Pacing {
   readonly #client: Database;
   readonly #clock: Clock;
   readonly #groups: DomainGroups;
-  /** By SMTP relay and recipient domain. */
+  /** The flows by SMTP relay and recipient domain. */
   readonly #flows = new Map<RelayId, Map<string, Flow>>();
-  /** By SMTP relay and group. */
+  /** The limited flows by SMTP relay and group. */
   readonly #limited = new Map<string, Flow>();
   #windowAt: number;
   #savedAt = Number.NEGATIVE_INFINITY;
@@ -90,12 +90,12 @@ export class Pacing {
       if (flow.limit?.raise(this.#clock.monotonic())) this.#end(flow);
     } else if (asksForLowerRate(outcome)) {
       const flow = this.#flow(relayId, domain);
-      this.#groups.ask(domain);
-      if (flow !== null) this.#refused(flow);
+      this.#groups.lookUp(domain);
+      if (flow !== null) this.#noteRefusal(flow);
     }
   }
 
-  /** Asks to send a mail: 0 means now; otherwise the number of milliseconds after which to ask again. */
+  /** Asks to send a mail: returns 0 if it may be sent now; otherwise the number of milliseconds after which to ask again. */
   waitFor({ id, relay_id }: { id: number; relay_id: RelayId }, domain: string): number {
     if (this.isIdle) return 0;
     return this.#flow(relay_id, domain)?.limit?.waitFor(id, this.#clock.monotonic()) ?? 0;
@@ -106,7 +106,7 @@ export class Pacing {
     for (const { limit } of this.#limited.values()) limit?.forget(mailingId);
   }
 
-  /** Begins a round: ends unused limits and stores the current ones from time to time. Call it inside a transaction. */
+  /** Begins a round: ends unused limits, and from time to time stores the limits. Must be called inside a transaction. */
   startRound(): void {
     const now = this.#clock.monotonic();
     if (now - this.#windowAt >= WINDOW_MS) this.#startWindow(now);
@@ -118,7 +118,7 @@ export class Pacing {
     this.#isSaved = this.isIdle;
   }
 
-  /** Null if there are too many domains to count. */
+  /** Returns the flow of a domain's mails; null if there are too many domains to count. */
   #flow(relayId: RelayId, domain: string): Flow | null {
     const ofRelay = this.#flows.get(relayId);
     const known = ofRelay?.get(domain);
@@ -127,17 +127,17 @@ export class Pacing {
     if (ofRelay === undefined) this.#flows.set(relayId, flows);
     if (flows.size >= MAX_DOMAINS) return null;
     const group = this.#groups.groupOf(domain);
-    const found =
+    const flow =
       this.#limited.get(keyOf({ relayId, group })) ??
       // All domains of a provider share the flow of the first one.
       flows.get(group) ??
       newFlow(relayId, group, this.#clock.monotonic());
-    flows.set(domain, found);
-    flows.set(group, found);
-    return found;
+    flows.set(domain, flow);
+    flows.set(group, flow);
+    return flow;
   }
 
-  #refused(flow: Flow): void {
+  #noteRefusal(flow: Flow): void {
     const now = this.#clock.monotonic();
     if (flow.limit !== null) flow.limit.usedAt = now;
     if (flow.limit?.isSettling(now)) return;
@@ -146,7 +146,7 @@ export class Pacing {
     if ((flow.now.refused + flow.before.refused) * ACCEPTED_PER_REFUSAL < accepted) return;
     if (flow.limit === null) {
       if (this.#limited.size >= MAX_LIMITS) return;
-      // At least a second, because a first burst says little about the rate.
+      // The time counts as at least a second, because a first burst says little about the rate.
       const seconds = Math.max(SECOND_MS, now - flow.before.since) / SECOND_MS;
       flow.limit = new Limit({ rate: Math.max(1, accepted / seconds), refused: 1 }, now);
       this.#limited.set(keyOf(flow), flow);
@@ -162,14 +162,14 @@ export class Pacing {
     this.#isSaved = false;
   }
 
-  /** Forgets domains to which nothing was sent, and looks up those with many mails while something is limited. */
+  /** Begins a period: forgets domains to which nothing was sent, and looks up those with many mails while something is limited. */
   #startWindow(now: number): void {
     this.#windowAt = now;
     for (const flows of this.#flows.values()) {
       for (const [domain, flow] of flows) {
         if (flow.limit === null && flow.now.accepted + flow.before.accepted === 0) flows.delete(domain);
         else if (!this.isIdle && flow.group === domain && flow.now.accepted >= MIN_LOOKUP_MAILS)
-          this.#groups.ask(domain);
+          this.#groups.lookUp(domain);
       }
       for (const flow of new Set(flows.values())) {
         flow.before = flow.now;
@@ -178,7 +178,7 @@ export class Pacing {
     }
   }
 
-  /** From now on counts a domain together with its provider. A limit of the domain becomes the provider's. */
+  /** Counts a domain together with its provider from now on. A limit of the domain becomes the provider's. */
   #regroup(domain: string): void {
     for (const [relayId, flows] of this.#flows) {
       const old = flows.get(domain);
@@ -202,7 +202,7 @@ export class Pacing {
             {
               relay_id: relayId,
               group,
-              ...limit.numbers,
+              ...limit.rates,
               mailings: limit.waiting(now),
               over_at: Math.round(wall + limit.restMs),
               forgotten_at: Math.round(wall + UNUSED_MS - (now - limit.usedAt)),
@@ -237,16 +237,16 @@ const RATE_PHRASES = new RegExp(
   ].join('|'),
 );
 /**
- * Security and policy codes (RFC 3463 3.8) except the general ones 4.7.0 and 4.7.1, with which filters and greylisting servers defer any
- * mail: "451 4.7.1 Service unavailable - try again later".
+ * Matches security and policy codes (RFC 3463 3.8), except the general codes 4.7.0 and 4.7.1, with which filters and greylisting servers
+ * defer any mail: "451 4.7.1 Service unavailable - try again later".
  */
 const SPECIFIC_CODE = /^4\.7\.(?![01]$)/;
-/** The phrases with which greylisting servers say when to try the same mail again. */
+/** Matches the phrases with which greylisting servers say when to try the same mail again. */
 const GREYLIST_PHRASES = /\b(?:in|after|for) \d+ ?(?:s|secs?|seconds?|m|mins?|minutes?)\b|\bback in \d+:\d+/;
 
 /**
- * Whether a refusal asks for a lower rate. Refusals before RCPT concern the SMTP relay; those because of a mailbox, greylisting or faults
- * of our own do not depend on the rate.
+ * Whether a refusal asks for a lower rate. Refusals before RCPT concern the SMTP relay, and refusals because of a mailbox, greylisting or
+ * faults of our own do not depend on the rate.
  */
 export function asksForLowerRate(outcome: Outcome): boolean {
   const { kind, stage, code, enhanced } = outcome;

@@ -2,7 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import type { AttachedFile } from '../mime/attachments.ts';
 
-/** Returns the attachments with these ids, in this order. Of a test mail, one that was removed from its draft since is absent. */
+/**
+ * Returns the attachments with these ids, in this order. An attachment of a test mail is missing if it was removed from the draft since.
+ */
 export function readAttachments(client: Database, ids: readonly number[] = []): AttachedFile[] {
   const read = client.prepare<[number], AttachedFile>(
     'SELECT file_name, type, size, bytes FROM single_send_attachments WHERE id = ?',

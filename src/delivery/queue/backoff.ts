@@ -3,14 +3,14 @@
 const MINUTE_MS = 60_000;
 const WAITS_MS = [15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long a mail that cannot be sent is retried or waits. */
+/** How long a mail that cannot be sent is retried or waits, in milliseconds. */
 export const GIVE_UP_AFTER_MS = 4 * 24 * HOUR_MS;
-/** The longest wait between two attempts, including the random part. */
+/** The longest wait between two attempts, including the random part, in milliseconds. */
 export const MAX_WAIT_MS = 1.2 * HOUR_MS;
 
 /**
- * When to try again after `attempt` attempts, epoch milliseconds; null once 4 days have passed. The wait varies randomly by a fifth, so
- * that retries spread out. `now` should come from a clock that cannot be set, such as `steadyTime`.
+ * Returns when to try again after `attempt` attempts, in epoch milliseconds; null if 4 days have passed since the first attempt. The wait
+ * varies randomly by a fifth, so that retries spread out. `now` should come from a clock that cannot be set, such as `steadyTime`.
  */
 export function retryAt(
   attempt: number,

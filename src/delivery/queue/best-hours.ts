@@ -1,8 +1,7 @@
 /**
- * Mailings that each contact gets at their best hour: the hour of the day, within 24 hours of the start, at which they
- * usually read mail. The evidence is when people opened and clicked earlier mails. A contact with little of it gets the
- * usual hour of their list in their time zone. A random part of the recipients gets the mail at the start, so that the
- * results say whether the hours help.
+ * Mailings that each contact gets at their best hour: the hour of the day, within 24 hours of the start, at which they usually read mail.
+ * The evidence is when people opened and clicked earlier mails. A contact with little evidence gets the usual hour of their list in their
+ * time zone. A random part of the recipients gets the mail at the start, so that the results say whether the hours help.
  */
 
 import { setImmediate } from 'node:timers/promises';
@@ -14,66 +13,71 @@ import { fractionFor } from './variant-groups.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
-/** The number of earlier mails whose opens and clicks are looked at, and among how many mails they are looked for. */
+/** The number of earlier mails whose opens and clicks are evidence. */
 const MAILS = 20;
+/** The number of latest mails among which mails that were read are looked for. */
 const EXAMINED = 60;
-/** The number of readers of each of them from whom the usual hours of lists are taken. */
+/** The number of readers of each earlier mail from whom the usual hours of lists are taken. */
 const SAMPLE = 500;
-/** A list, or an account, with fewer opens and clicks has no usual hours of its own. */
+/** The number of opens and clicks from which a list or an account has usual hours of its own. */
 const LEAST_EVENTS = 20;
 /** The number of a contact's own opens that count as much as the usual hours of their list. */
 const USUAL_WEIGHT = 4;
-/** An open in the first hour after its mail says more about when the mail was sent than about when the contact reads. */
+/** The weight of an open in the first hour after its mail. It says more about when the mail was sent than about when the contact reads. */
 const EARLY_WEIGHT = 0.25;
 const CLICK_WEIGHT = 2;
-/** The part of the recipients that gets the mail at the start, and the greatest number of them, which is enough to see a difference. */
+/** The share of the recipients that gets the mail at the start. */
 const HELD_OUT = 0.1;
+/** The maximum number of recipients that get the mail at the start, which is enough to see a difference. */
 const MOST_HELD_OUT = 10_000;
 
 /** Weights of the hours of a day, from 0 to 23. */
 type Hours = readonly number[];
 
-/** What the hours of a mailing follow from, as JSON in `mailings.enqueue_progress`. */
+/** The basis on which the best hours of a mailing are found, as JSON in `mailings.enqueue_progress`. */
 export interface BestHours {
-  /** The start, epoch milliseconds. */
+  /** The start of the mailing, epoch milliseconds. */
   start: number;
-  /** The key of the random choice of recipients who get the mail at the start, and their share. */
+  /** The key of the random choice of recipients who get the mail at the start. */
   key: string;
+  /** The share of the recipients who get the mail at the start. */
   held_out: number;
-  /** The zone of contacts whose own is unknown. */
+  /** The zone of contacts whose own zone is unknown. */
   zone: string;
   /** The ids of the mailings with the evidence. */
   mailings: number[];
-  /** The shares of the hours, local time: of all contacts of the account, and by contact type; null without enough evidence. */
+  /** The usual shares of the hours of the day, local time, of all contacts of the account; null without enough evidence. */
   usual: Hours | null;
+  /** The usual shares by contact type, for those with enough evidence. */
   of_lists: Record<string, Hours>;
 }
 
-/** What the hours follow from, without the random choice. */
-type Evident = Omit<BestHours, 'key' | 'held_out'>;
+/** The evidence for best hours, without the random choice. */
+type HourEvidence = Omit<BestHours, 'key' | 'held_out'>;
 
 /** An open or a click of a person. */
 interface Evidence {
   address_id: number;
-  /** Hours since 1970, UTC. */
+  /** The hour of the open or click, as hours since 1970 in UTC. */
   hour: number;
   is_click: 0 | 1;
+  /** 1 for an open or click in the first hour after the mail. */
   is_early: 0 | 1;
 }
 
-/** SQL: what people did with the mails in `d`, at most once for each mail and hour. */
+/** SQL columns for the opens and clicks `e` of people in the mails `d`. Grouped by mail and hour, they count at most once for each. */
 const EVIDENCE_OF_D = `
   e.happened_at / ${HOUR_MS} AS hour, max(e.kind = 'click') AS is_click, min(e.happened_at - d.updated_at < ${HOUR_MS}) AS is_early`;
 const WITH_EVENTS = `CROSS JOIN events e INDEXED BY events_delivery
   ON e.delivery_id = d.id AND e.made_by = ${MADE_BY.person} AND e.kind IN ('open', 'click')`;
 const BY_PEOPLE = `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked}`;
 
-/** Reads what the best hours of an account's mailing follow from. The mails are read one after the other, other work in between. */
+/** Reads the evidence for the best hours of an account's mailing. The mails are read one after the other, with other work in between. */
 export async function prepareBestHours(
   client: Database,
   accountId: number,
   { start, zone }: Pick<BestHours, 'start' | 'zone'>,
-): Promise<Evident> {
+): Promise<HourEvidence> {
   const mailings = client
     .prepare<[number], number>(
       `SELECT id FROM (SELECT id, people_opens + people_clicks AS read FROM mailings INDEXED BY mailings_recent
@@ -117,19 +121,20 @@ export async function prepareBestHours(
 /** A contact whose best hour is looked for. */
 export interface Person extends Place {
   address_id: number;
-  /** Their contact type; null for a recipient who is not a contact. */
+  /** The contact's type; null for a recipient who is not a contact. */
   list: number | null;
 }
 
-/** A best hour, and how many opens and clicks of the contact's own speak for it. */
+/** A best hour. */
 export interface BestHour {
   /** When the hour next begins, epoch milliseconds; the start of the mailing if that is in the hour. */
   at: number;
+  /** The number of the contact's own opens and clicks on which the hour is based. */
   evidence: number;
 }
 
-/** Returns the best hours of contacts in the order given; null for a contact about whom nothing is known. */
-export function findBestHours(client: Database, best: Evident, people: readonly Person[]): (BestHour | null)[] {
+/** Returns the best hours of contacts in their order; null for a contact about whom nothing is known. */
+export function findBestHours(client: Database, best: HourEvidence, people: readonly Person[]): (BestHour | null)[] {
   const rows = client
     .prepare<[object], Evidence>(`
       SELECT d.address_id, ${EVIDENCE_OF_D} FROM json_each(@people) p CROSS JOIN json_each(@mailings) m
@@ -144,7 +149,7 @@ export function findBestHours(client: Database, best: Evident, people: readonly 
   return people.map((person) => {
     const counts = new Counts();
     const local = clock.of(person);
-    for (const one of own.get(person.address_id) ?? []) counts.add(local.hourOf(one.hour), 1, weightOf(one));
+    for (const event of own.get(person.address_id) ?? []) counts.add(local.hourOf(event.hour), 1, weightOf(event));
     const usual = best.of_lists[String(person.list)] ?? best.usual;
     const hour = bestHour(best.start, counts, usual, local.next);
     return hour === null ? null : { at: nextTime(best.start, hour), evidence: counts.events };
@@ -152,8 +157,8 @@ export function findBestHours(client: Database, best: Evident, people: readonly 
 }
 
 /**
- * Returns a function that sets the due times of the recipients enqueued after a delivery, for a mailing at each
- * contact's best hour. Call it in the transaction that enqueues them.
+ * Returns a function that sets the due times of recipients, for a mailing at each contact's best hour. The recipients are those enqueued
+ * after the delivery with the id `after`. Call the function in the transaction that enqueues them.
  */
 export function bestHourTimes(client: Database, mailingId: number): (after: number, best: BestHours) => void {
   const account = client.prepare<[number], number>('SELECT user_id FROM mailings WHERE id = ?').pluck();
@@ -171,10 +176,9 @@ export function bestHourTimes(client: Database, mailingId: number): (after: numb
         FROM deliveries d INDEXED BY deliveries_mailing LEFT JOIN contacts c ON c.id = d.contact_id
         WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued}`)
       .all(mailingId, after);
-    const [heldOut = [], others = []] = divide(
-      added,
-      ({ address_id }) => fractionFor(address_id, best.key) < best.held_out,
-    );
+    const isHeldOut = ({ address_id }: Person) => fractionFor(address_id, best.key) < best.held_out;
+    const heldOut = added.filter(isHeldOut);
+    const others = added.filter((recipient) => !isHeldOut(recipient));
     holdOut.run(mailingId, JSON.stringify(heldOut.map(({ id }) => id)));
     const hours = findBestHours(client, best, others);
     const times = others.flatMap(({ id }, at) => {
@@ -186,16 +190,15 @@ export function bestHourTimes(client: Database, mailingId: number): (after: numb
   };
 }
 
-function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
-}
-
-/** Returns the share of the recipients who get the mail at the start. Counts the members of the targets: for the background only. */
+/**
+ * Returns the share of the recipients who get the mail at the start. Use it only in the background, because it counts the members of the
+ * targets.
+ */
 export function heldOutShare(client: Database, targets: readonly Target[]): number {
   return Math.min(HELD_OUT, MOST_HELD_OUT / Math.max(1, countMembers(client, targets)));
 }
 
-/** An upper bound of the number of recipients. */
+/** Returns an upper bound of the number of recipients. */
 function countMembers(client: Database, targets: readonly Target[]): number {
   const count = {
     contacts:
@@ -215,7 +218,7 @@ function weightOf({ is_click, is_early }: Pick<Evidence, 'is_click' | 'is_early'
 
 /** Opens and clicks by the hour of the day. */
 class Counts {
-  /** How many of them were counted, whatever their weight. */
+  /** The number of opens and clicks that were counted, whatever their weight. */
   events = 0;
   readonly #weights = new Float64Array(HOURS);
 
@@ -224,13 +227,13 @@ class Counts {
     this.#weights[hour] = (this.#weights[hour] ?? 0) + count * weight;
   }
 
-  /** The weight of an hour. One half counts the hour itself, the other half the hours around it. */
+  /** Returns the weight of an hour: one half is the weight of the hour itself, the other half that of the hours around it. */
   at(hour: number): number {
-    const weight = (of: number) => this.#weights[(of + HOURS) % HOURS] ?? 0;
+    const weight = (hourOfDay: number) => this.#weights[(hourOfDay + HOURS) % HOURS] ?? 0;
     return weight(hour) / 2 + (weight(hour - 1) + weight(hour + 1)) / 4;
   }
 
-  /** The share of each hour, to four places; null without enough evidence. */
+  /** Returns the share of each hour, rounded to four places; null without enough evidence. */
   shares(): Hours | null {
     const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
     if (this.events < LEAST_EVENTS) return null;
@@ -238,7 +241,7 @@ class Counts {
   }
 }
 
-/** The clocks of the zones of contacts. */
+/** The clocks of contacts, by time zone. */
 class Clocks {
   readonly #start: number;
   readonly #zone: string;
@@ -257,12 +260,12 @@ class Clocks {
   }
 }
 
-/** The clock of a zone. */
+/** The clock of a time zone. */
 class LocalClock {
-  /** The local hours of the hours of the day in UTC, when each of them next begins after the start. */
+  /** For each hour of the day in UTC, the local hour in which it next begins after the start. */
   readonly next: Hours;
   readonly #zone: string;
-  /** How far the zone is ahead of UTC on a day since 1970, in hours. */
+  /** How far the zone is ahead of UTC, in hours, by the number of days since 1970. */
   readonly #offsets = new Map<number, number>();
 
   constructor(start: number, zone: string) {
@@ -273,8 +276,8 @@ class LocalClock {
   }
 
   /**
-   * The local hour of the day of an hour since 1970, UTC. It is that of its own day, since habits stay when the clocks
-   * change. On the day of a change the hours before it count as those after it.
+   * Returns the local hour of the day of an hour since 1970 in UTC. The offset of that hour's day applies, because habits stay when the
+   * clocks change. On the day of a change, the hours before it count as those after it.
    */
   hourOf(hour: number): number {
     const day = Math.floor(hour / HOURS);
@@ -284,7 +287,7 @@ class LocalClock {
   }
 }
 
-/** When an hour of the day in UTC next begins; the start itself if it is in that hour. */
+/** Returns when an hour of the day in UTC next begins; the start itself if the start is in that hour. */
 function nextTime(start: number, hour: number): number {
   const first = Math.floor(start / HOUR_MS);
   const later = (hour - (first % HOURS) + HOURS) % HOURS;
@@ -292,8 +295,8 @@ function nextTime(start: number, hour: number): number {
 }
 
 /**
- * The hour with the most evidence, in UTC; of equal ones the first after the start. Null without any evidence. The evidence is by local hours,
- * and `local` are those of the hours in UTC.
+ * Returns the hour of the day in UTC with the most evidence; of equal hours the first after the start; null without any evidence. `own` and
+ * `usual` are by local hour; `local` has the local hour for each hour in UTC.
  */
 function bestHour(start: number, own: Counts, usual: Hours | null, local: Hours): number | null {
   if (own.events === 0 && usual === null) return null;

@@ -38,15 +38,16 @@ export interface Claim extends Partial<Record<ClaimField, string | null>> {
   attempt: number;
   first_tried_at: number;
   normalized_email: string;
-  /** Null for a recipient added by hand. */
+  /** The id of the contact; null for a recipient added by hand. */
   contact_id: number | null;
-  /** 1: the recipient gets the form of the mail that does not reveal who opened it. */
+  /** 1 if the recipient gets the form of the mail that does not reveal who opened it. */
   is_unmeasured: 0 | 1;
 }
 
 export interface Candidate extends Claim {
   /** Why the recipient may not get the mail; null if they may. */
   ineligible_because: string | null;
+  /** 1 if the recipient must be looked up again (`NEEDS_LOOKUP`). */
   needs_lookup: 0 | 1;
   /** The reply to the last attempt, if the mail was deferred. */
   reply: string | null;
@@ -77,7 +78,9 @@ export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
   readonly #moveToNewest: Statement<[number, number], MovedDelivery>;
-  /** Statements by the fields they read, because each field costs time. */
+  /**
+   * The prepared statements by the fields that they read. A statement reads only the fields that are needed, because each field costs time.
+   */
   readonly #statements = new Map<string, DueStatement>();
 
   constructor(client: Database) {
@@ -94,8 +97,8 @@ export class Candidates {
   }
 
   /**
-   * Up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds), with the data in `wanted`. Recipients whose
-   * contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
+   * Returns up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds), with the data in `wanted`. Recipients
+   * whose contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
    */
   due(mailing: ClaimedMailing, wanted: ClaimNeeds, limit: number, steady: number): Candidate[] {
     const read = () => this.#read(mailing, this.#statementWith(wanted), limit, steady);
@@ -106,7 +109,10 @@ export class Candidates {
     return read();
   }
 
-  /** For a canary, reads only the recipients of its first batch and those being retried; the others, due at 0, are not read at all. */
+  /**
+   * Reads candidates. Of a canary, it reads only the recipients of the first batch and those being retried. The others are due at 0 and are
+   * not read.
+   */
   #read({ id, is_canary }: ClaimedMailing, statement: DueStatement, limit: number, steady: number): Candidate[] {
     if (is_canary === 0) return statement.all(id, DUE.canary, steady, limit);
     const first = statement.all(id, DUE.canary, DUE.next, limit);
@@ -114,8 +120,8 @@ export class Candidates {
   }
 
   /**
-   * Moves queued recipients of an automation's mail to its newest revision, so that they get the new design. Returns at most a page of
-   * them. Call it inside a transaction.
+   * Moves queued recipients of an automation's mail to its newest revision, so that they get the new design. Returns the moved recipients,
+   * at most 500 of them. Call it inside a transaction.
    */
   moveToNewest(mailingId: number): MovedDelivery[] {
     return this.#moveToNewest.all(mailingId, MOVED_ROWS);
@@ -158,15 +164,15 @@ export const NEEDS_LOOKUP = `
     ELSE r.is_removed IS 1 OR c.id IS NULL END`;
 
 /**
- * Why a form's confirmation mail is not sent: the subscription was confirmed, expired or removed, or the address is suppressed.
- * Unsubscribed contacts may subscribe again.
+ * SQL: why a form's confirmation mail is not sent, because the subscription was confirmed, expired or removed, or the address is
+ * suppressed; null if it may be sent. Unsubscribed contacts may subscribe again.
  */
 const FORM_REASON = `
   CASE WHEN NOT EXISTS (SELECT 1 FROM form_requests q CROSS JOIN forms f ON f.id = q.form_id
       WHERE q.id = m.owner_id AND q.state = 'asked' AND q.email <> '') THEN ${storedSql('request_closed')}
     ELSE ${suppressionReason('d')} END`;
 
-/** Why the recipient of `d` may not get the mail when it is claimed, as SQL; null if they may. */
+/** SQL: why the recipient of `d` may not get the mail when it is claimed; null if they may. */
 export const CLAIM_REASON = `
   CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${EXIT_REASON} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
@@ -177,6 +183,7 @@ export const CLAIM_REASON = `
         WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN ${READDRESSED}
       ELSE ${storedSql('contact_deleted')} END) END`;
 
+/** The targets of a mailing, and the targets that it excludes, as JSON. */
 interface Targets {
   targets: string;
   excluded: string;

@@ -1,4 +1,4 @@
-/** Enqueues an audience: one ledger row for every contact a mailing is meant for, including those who are excluded, with the reason. */
+/** Enqueues an audience: adds one ledger row for every contact of a mailing's audience, including excluded contacts, with the reason. */
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -31,8 +31,8 @@ export interface EnqueueProgress {
 }
 
 /**
- * One SELECT per kind of target: its members whose address id is above @after, each with their contact and their segment row. Whether the
- * contact still exists is checked when the mail is claimed.
+ * SQL for the members of a target whose address id is above @after, each with their contact and their segment row: one SELECT per kind of
+ * target. Whether the contact still exists is checked when the mail is claimed.
  */
 export const MEMBERS = {
   contacts: `
@@ -46,8 +46,8 @@ export const MEMBERS = {
 };
 
 /**
- * Mailings with recipients still to enqueue, in random order, so that a small one does not wait for a large one that came first. Includes
- * cancelled mailings, because all their recipients get a final state, too.
+ * Returns the mailings with recipients still to enqueue, in random order, so that a small mailing does not wait for a large one that came
+ * first. Includes cancelled mailings, because all their recipients get a final state, too.
  */
 export function mailingsToEnqueue(client: Database): { id: number; state: 'enqueueing' | 'cancelled' }[] {
   return client
@@ -75,7 +75,7 @@ export async function enqueueRecipients(
     contacts: enqueueStatements(client, MEMBERS.contacts),
     segments: enqueueStatements(client, MEMBERS.segments),
   };
-  const newest = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
+  const newestDelivery = client.prepare<[], number>('SELECT ifnull(max(id), 0) FROM deliveries').pluck();
   const suppressedSince = client.prepare<[number], ReasonChange>(
     `SELECT mailing_id, state, reply, count(*) AS by FROM deliveries WHERE id > ? AND state = ${DELIVERY_STATE.suppressed} GROUP BY reply`,
   );
@@ -103,7 +103,7 @@ export async function enqueueRecipients(
       save.run(JSON.stringify({ ...progress, target: progress.target + 1, after: 0 }), 0, 0, mailingId);
       return mayContinue();
     }
-    const before = newest.get() ?? 0;
+    const before = newestDelivery.get() ?? 0;
     const { changes } = insert.run({
       target: target.id,
       after: progress.after,
@@ -123,7 +123,9 @@ export async function enqueueRecipients(
   return didWork;
 }
 
-/** The statements that enqueue one page of a target: one finds its last address, the other inserts its ledger rows. */
+/**
+ * Prepares the statements that enqueue one page of a target: `reached` finds the page's last address, and `insert` adds its ledger rows.
+ */
 function enqueueStatements(client: Database, members: string) {
   return {
     reached: client
@@ -161,7 +163,9 @@ export function hasAudience(client: Database, groupId: number, progress: Enqueue
   );
 }
 
-/** Counts who in an audience would get a mail now and is not among the recipients of the mailing. Reads in pages. */
+/**
+ * Counts the contacts of an audience who would get a mail now and are not among the recipients of the mailing. Reads the audience in pages.
+ */
 export async function countNewRecipients(
   client: Database,
   mailingId: number,
@@ -194,12 +198,12 @@ export async function countNewRecipients(
 
 const NEW_PAGE_ROWS = 2000;
 
-/** The number of contacts examined for a sample. If nearly all are excluded, none may be found. */
+/** The number of contacts that are examined to find one. If nearly all are excluded, none may be found. */
 const SAMPLE_ROWS = 1000;
 
 /**
- * A contact in the audience that is not excluded. With an `addressId`, the contact with that address; otherwise any. Null if none of the
- * first 1000 members of each kind of target qualifies.
+ * Returns the id of a contact in the audience that is not excluded: the contact with the address `addressId`, or any contact if that is
+ * null. Returns null if none of the first 1000 members of each kind of target qualifies.
  */
 export function findAudienceContact(
   client: Database,
@@ -224,10 +228,14 @@ export function findAudienceContact(
   return statement.get({ ...bound, ...(addressId !== null && { address: addressId }) }) ?? null;
 }
 
+/** The number of members that are counted at once. */
 const COUNT_PAGE_ROWS = 4000;
-/** Smaller if there is a frequency cap, because up to fifty mails of each contact are counted. */
+/** The number of members that are counted at once if there is a frequency cap. It is smaller because up to fifty mails of each contact are counted. */
 const CAPPED_PAGE_ROWS = 400;
-/** Checking whether a text is a time zone takes about 40 µs, and each contact can have a different text. */
+/**
+ * The number of groups after which other work gets its turn. Checking whether a text is a time zone takes about 40 µs, and each contact can
+ * have a different text.
+ */
 const GROUPS_AT_ONCE = 100;
 
 /** The size of an audience, and one contact in it. */
@@ -235,6 +243,7 @@ export interface AudienceCount {
   recipients: number;
   /** The number of recipients whose opens and clicks are recorded under the account's tracking mode. */
   measured: number;
+  /** The number of contacts who would not get the mail, by reason. */
   left_out: { reason: Said; count: number }[];
   /** The number of recipients whose time zone is known. */
   with_zone: number;
@@ -244,7 +253,7 @@ export interface AudienceCount {
 
 /**
  * Counts exactly how many contacts would get a mail of the account now, how many of them are measured, and how many are excluded, by
- * reason. Reasons include the frequency caps in `caps`, if any. Reads in pages so as not to delay requests.
+ * reason. The frequency caps in `caps`, if any, are among the reasons. The audience is read in pages, so that other requests do not wait.
  */
 export async function countAudience(
   client: Database,

@@ -1,6 +1,6 @@
 /**
- * Moves the state of enrolments; no other file does. It is part of the delivery engine because the ledger moves a contact on when their
- * mail ends. A contact has at most one mail queued or being sent; the wait for the next one begins when that mail reaches a final state.
+ * Changes the state of enrolments; no other file does. It is part of the delivery engine because the ledger moves a contact on when their
+ * mail ends. A contact has at most one mail queued or being sent; the wait for the next mail begins when that mail reaches a final state.
  */
 import type { Database } from 'better-sqlite3';
 import {
@@ -16,22 +16,24 @@ import { fractionFor } from './variant-groups.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The address id for a change: the contact's current address, because it may have been corrected since. */
+/**
+ * SQL: the address id to which a change applies. It is the contact's current address, because the address may have been corrected since.
+ */
 const CURRENT_ADDRESS =
   'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
 
-/** Ends an enrolment because the contact left the target. Exported so that a test can check its query plan. */
+/** SQL that ends an enrolment because the contact left the target. Exported so that a test can check its query plan. */
 export const LEAVE_TARGET = `
   UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}, ended_at = @at
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
 
-/** The stored reasons for which joining a segment ends a run. */
+/** The stored reasons with which an enrolment ends because the contact joined a segment. */
 const ENDS = { goal: storedSql('goal_reached'), exit: storedSql('exit_rule') };
 
 /** The stored reason of a contact who was held out. */
 export const HELD_OUT = stored(sentence('held_out'));
 
-/** Ends an enrolment because the contact joined the segment of the goal or exit rule. */
+/** SQL that ends an enrolment because the contact joined the segment of the goal or of the exit rule. */
 const endBySegment = (change: keyof typeof ENDS) => LEAVE_TARGET.replace(storedSql('left_target'), ENDS[change]);
 
 /** A recorded change of an automation's target. */
@@ -42,13 +44,12 @@ interface Membership {
 }
 
 /**
- * Returns functions that enrol a contact in an automation and end the enrolment when the contact leaves the target.
- * `at`: epoch milliseconds. A contact who is in the automation already, may not enter again, or is outside the target
- * does not enter. The target is not checked again if it was checked when the entry was recorded. A contact of the
- * control group enters and exits at once, in every run.
+ * Returns functions that enrol a contact in an automation, end the enrolment, and wake it. `at` is in epoch milliseconds. A contact who is
+ * in the automation already, may not enter again, or is outside the target does not enter. The target is not checked again if it was
+ * checked when the entry was recorded. A contact of the control group enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
-  const refresh = client.prepare(`
+  const updateContact = client.prepare(`
     UPDATE enrolments SET contact_id = @contact_id
     WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`);
   const enter = client.prepare<[object], { id: number; address_id: number }>(`
@@ -65,7 +66,7 @@ export function enrolmentMoves(client: Database) {
     'SELECT utr, hold_out FROM automations WHERE id = ?',
   );
   // The goal is recorded also after the run, and for the control group, so that both groups can be compared.
-  const reach = client.prepare(`
+  const setGoal = client.prepare(`
     UPDATE enrolments SET goal_at = @at
     WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`);
   const leave = client.prepare(LEAVE_TARGET);
@@ -73,7 +74,7 @@ export function enrolmentMoves(client: Database) {
   const endBy = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
-      if (refresh.run(entry).changes > 0) return;
+      if (updateContact.run(entry).changes > 0) return;
       const entered = enter.get(entry);
       const automation = holdOut.get(entry.automation_id) ?? { utr: '', hold_out: 0 };
       if (entered !== undefined && isHeldOut(entered.address_id, automation))
@@ -81,7 +82,7 @@ export function enrolmentMoves(client: Database) {
     },
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
     joinEnd(membership: Membership & { at: number }, change: keyof typeof ENDS) {
-      if (change === 'goal') reach.run(membership);
+      if (change === 'goal') setGoal.run(membership);
       endBy[change].run(membership);
     },
     wake: (woken: Membership & { at: number; step_id: number | null; change: 'arrived' | 'changed' }) =>
@@ -89,7 +90,7 @@ export function enrolmentMoves(client: Database) {
   };
 }
 
-/** Returns true if the contact with this address is of the control group of an automation, which gets nothing. */
+/** Returns true if the contact with this address is in the control group of an automation, which gets nothing. */
 export function isHeldOut(addressId: number, { utr, hold_out }: { utr: string; hold_out: number }): boolean {
   return fractionFor(addressId, `${utr}.hold-out`) < hold_out / 100;
 }
@@ -105,8 +106,8 @@ export function enrolmentEnd(client: Database, now: number): (id: number, reason
 }
 
 /**
- * Ends the enrolments that took an exit step. `after`: the id of the last step before theirs. `now`: epoch milliseconds. Returns how many.
- * Call it in the transaction that takes the steps.
+ * Ends the enrolments that took an exit step after the step with the id `after`. Returns their number. `now` is in epoch milliseconds. Call
+ * it in the transaction that takes the steps.
  */
 export function exitByStep(client: Database, after: number, now: number): number {
   return client
@@ -121,8 +122,8 @@ export function lastStep(client: Database): number {
 }
 
 /**
- * Writes the line of the log for each step with an id above `values.after`. Call it in the transaction that takes the steps.
- * @param used SQL over the step `t`, its enrolment `e` and `joins`: what decided at the step, as stored; NULL: nothing.
+ * Writes a line of the log for each step with an id above `values.after`. Call it in the transaction that takes the steps.
+ * @param used SQL over the step `t`, its enrolment `e` and `joins`: what decided the outcome, in its stored form; NULL if nothing did.
  * @param joins SQL joins that `used` needs.
  */
 export function logSteps(
@@ -138,40 +139,46 @@ export function logSteps(
     .run(values);
 }
 
-/** Moves enrolments (ids) that have taken their step to the wait for the next one, which begins at `now`, epoch milliseconds. */
+/**
+ * Moves enrolments that have taken their step to the wait for the next step, which begins at `now`, epoch milliseconds. `ids` are the ids
+ * of the enrolments.
+ */
 export function passStep(client: Database, ids: readonly number[], now: number): void {
   client.prepare<[object]>(passStepText('SELECT value FROM json_each(@ids)')).run({ ids: JSON.stringify(ids), now });
 }
 
-/** A function, because the parts are stated below. */
+/**
+ * SQL that moves the enrolments in `ids`, a list or a query, to the wait for their next step. It is a function because its parts are
+ * declared below.
+ */
 const passStepText = (ids: string) => `
   UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
   WHERE id IN (${ids})`;
 
-/** The step that follows another one on a path, for contacts who have not taken it yet. */
+/** The next step on a path. */
 export interface NextStep {
-  /** 0: none, this was the last one. */
+  /** The id of the step; 0 if no step follows. */
   id: number;
   /** The position right before the next step, or of the last step if no step follows. */
   before: number;
-  /** In milliseconds. */
+  /** The wait before the step in milliseconds. */
   wait: number;
 }
 
-/** Enrolments at one place that have all taken the same step with the same outcome. */
+/** Enrolments at one place that have taken the same step with the same outcome. */
 export interface PassedStep {
   automation: number;
-  /** The position at which they were. */
+  /** The position at which the enrolments were. */
   position: number;
-  /** The id of the last step before theirs. */
+  /** The id of the last step that was taken before. */
   after: number;
   outcome: string;
 }
 
 /**
- * Moves the enrolments that passed a step to the wait for the next one, which begins at `now`, epoch milliseconds. They are counted by one
- * statement, because the trigger would count each. Does nothing for those that have taken the next step too, because a reorder moved it
- * behind: `passTaken` moves them. Returns how many it moved. Call it in the transaction that takes the steps.
+ * Moves the enrolments that passed a step to the wait for the next step, which begins at `now`, epoch milliseconds. Returns their number.
+ * One statement counts all of them, because the trigger would count each separately. Enrolments that have also taken the next step, because
+ * a reorder moved it behind, are not moved: `passTaken` moves them. Call it in the transaction that takes the steps.
  */
 export function passStepTo(client: Database, passed: PassedStep, now: number, next: NextStep): number {
   const { automation, position } = passed;
@@ -191,23 +198,23 @@ export function passStepTo(client: Database, passed: PassedStep, now: number, ne
   return changes;
 }
 
-/** SQL after WHERE: the enrolments `e` of a `DuePlace`, in the order of their due times. */
+/** SQL after WHERE for the enrolments `e` of a `DuePlace`, in the order of their due times. */
 export const DUE_THERE = `e.automation_id = @automation AND e.position = @position AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
   ORDER BY e.due_at, e.id LIMIT @rows`;
 const IDS_THERE = `SELECT e.id FROM enrolments e INDEXED BY enrolments_place WHERE ${DUE_THERE}`;
 
-/** A page of the enrolments that are due at one place. */
+/** Describes a page of the enrolments that are due at one place. */
 export interface DuePlace {
   automation: number;
   position: number;
-  /** Epoch milliseconds. */
+  /** The current time in epoch milliseconds. */
   now: number;
   rows: number;
 }
 
 /**
- * Moves on the due enrolments of a page that have taken this step already, or the one after it, because a reorder moved it behind. Returns
- * how many.
+ * Moves on the due enrolments of a page that have already taken the step `schedule`, because a reorder moved it behind. Returns their
+ * number.
  */
 export function passTaken(client: Database, place: DuePlace, schedule: number): number {
   return client
@@ -226,7 +233,7 @@ export function waitAtStep(client: Database, waits: readonly { id: number; due: 
     .run({ waits: JSON.stringify(waits) });
 }
 
-/** Finishes a page of enrolments that are due and have received every mail. Returns how many. */
+/** Finishes a page of due enrolments that have received every mail. Returns their number. */
 export function finishDueEnrolments(client: Database, place: DuePlace): number {
   return client
     .prepare<[object]>(
@@ -235,15 +242,15 @@ export function finishDueEnrolments(client: Database, place: DuePlace): number {
     .run(place).changes;
 }
 
-/** The enrolments that a change of an automation's mails affects. */
+/** Tells which enrolments a change of an automation's mails affects. */
 export interface OrderChange {
-  /** The positions of affected enrolments, from `low` to below `high`; null: all enrolments, because the mails were reordered. */
+  /** The positions of the affected enrolments, from `low` to below `high`; null if all are affected, because the mails were reordered. */
   places: { low: number; high: number } | null;
   /** Whether a mail was removed, so that contacts with no mail left have finished. */
   isRemoval: boolean;
 }
 
-/** The addresses of the enrolments handled at once: those above `after`, up to `to`. */
+/** Selects the enrolments that are handled at once by their addresses: those above `after`, up to `to`. */
 export interface AddressRange {
   automation: number;
   after: number;
@@ -252,22 +259,27 @@ export interface AddressRange {
 
 const ENROLMENTS_OF_RANGE = `enrolments AS e INDEXED BY enrolments_person`;
 const IN_RANGE = 'e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to';
+/** SQL: the change affects the enrolment. */
 const IS_MOVED = '(@low IS NULL OR (e.delivery_id IS NULL AND e.position >= @low AND e.position < @high))';
 
-/** Contacts who share the same position before a change and the same position after it. */
+/** The contacts who share the same position before a change and the same position after it. */
 export interface PlannedMove {
   before: number;
   after: number;
+  /** 1 if their mail is queued, 0 if they wait. */
   is_queued: 0 | 1;
   people: number;
   /** The number of contacts whose due time changes. */
   shifted: number;
+  /** The number of contacts who are due now. */
   due: number;
+  /** The earliest due time of these contacts, epoch milliseconds. */
   first: number;
+  /** The latest due time of these contacts, epoch milliseconds. */
   last: number;
 }
 
-/** What `moveEnrolments` would do to the enrolments in the range, by position. `now` is epoch milliseconds. */
+/** Returns what `moveEnrolments` would do to the enrolments in the range, by position. `now` is in epoch milliseconds. */
 export function plannedMoves(client: Database, range: AddressRange, moves: OrderChange, now: number): PlannedMove[] {
   return client
     .prepare<[object], PlannedMove>(`
@@ -284,9 +296,9 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Order
 
 /**
  * Moves the enrolments in the range to their correct positions after the mails were changed: a waiting contact is placed before the next
- * mail they have not received, and waits for it from the time of their last mail. Does nothing for enrolments that were already moved. If a
- * removed mail was the last one, the contacts of an active automation have finished; those of a paused one stay enrolled, because the owner
- * may be about to replace the mail.
+ * mail they have not received, and waits for it from the time of their last mail. Enrolments that were already moved do not change. If a
+ * removed mail was the last one, the contacts of an active automation have finished; those of a paused automation stay enrolled, because
+ * the owner may be about to replace the mail.
  */
 export function moveEnrolments(client: Database, range: AddressRange, moves: OrderChange): void {
   client
@@ -324,7 +336,7 @@ export interface Enrolment {
   ended_at: number | null;
 }
 
-/** Records that this address, which the enrolment no longer has, exited the automation. */
+/** Records that this address exited the automation, because its enrolment now has another address. */
 export function addReaddressed(client: Database, place: Enrolment): void {
   client
     .prepare(`
@@ -333,7 +345,7 @@ export function addReaddressed(client: Database, place: Enrolment): void {
     .run(place);
 }
 
-/** Stores the columns of `kept` for the enrolment with its id, and ends the enrolment `givenUp`, whose delivery becomes the given one. */
+/** Merges two enrolments of one contact: stores the columns of `kept`, and ends the enrolment `givenUp` with its delivery. */
 export function mergeEnrolments(
   client: Database,
   kept: Omit<Enrolment, 'automation_id' | 'address_id' | 'entered_at' | 'run' | 'event_key'>,
@@ -350,10 +362,10 @@ export function mergeEnrolments(
 }
 
 /**
- * Continues the enrolments of deliveries of one mailing that have just reached a final state; does nothing for mailings that do not belong
- * to an automation. `through`: accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: the mail was not sent, and
- * the contacts wait for its replacement. `suppressed`: the contacts exit. Call it inside the transaction that records the state; `now` is
- * epoch milliseconds.
+ * Continues the enrolments of deliveries of one mailing that have just reached a final state. Does nothing for mailings that do not belong
+ * to an automation. `through`: the mail was accepted, bounced or failed, so the wait for the next mail begins. `cancelled`: the mail was
+ * not sent, and the contacts wait for its replacement. `suppressed`: the contacts exit. Call it inside the transaction that records the
+ * state. `now` is in epoch milliseconds.
  */
 export function advanceEnrolments(
   client: Database,
@@ -398,10 +410,10 @@ export function advanceEnrolments(
     .run({ ids, now, isLive });
 }
 
-/** The wait before a schedule `s` in milliseconds, as SQL. It starts at the previous mail, or at the enrolment for the first mail. */
+/** SQL: the wait before a schedule `s` in milliseconds. It starts at the previous mail, or at the enrolment for the first mail. */
 export const SCHEDULE_WAIT = `CASE s.waiting_type WHEN 'hours' THEN s.waiting_period * ${HOUR_MS} WHEN 'days' THEN s.waiting_period * ${DAY_MS} ELSE 0 END`;
 
-/** The same wait for a schedule that has been read; 0 without a schedule. */
+/** Returns the wait before a schedule in milliseconds; 0 if the schedule is undefined. */
 export function waitMs(
   schedule: Pick<typeof automationSchedules.$inferSelect, 'waiting_type' | 'waiting_period'> | undefined,
 ): number {
@@ -410,18 +422,20 @@ export function waitMs(
 }
 
 /**
- * The position of an enrolment `e` in the automation, as SQL: mails with a higher position are still to come. After a reorder, the
- * background thread moves enrolments; this expression already returns the new position. A mail that is being sent counts as sent.
+ * SQL: the position of an enrolment `e` in the automation. Mails with a higher position are still to come. After a reorder, the background
+ * thread moves enrolments; this expression returns the new position even before that. A mail that is being sent counts as sent.
  */
 export const POSITION = `ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = e.automation_id AND m.position > e.position
     AND (e.delivery_id IS NULL OR NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = m.schedule_id))
     ORDER BY m.position LIMIT 1), e.position)`;
 
-/** The id of the schedule that an enrolment `e` waits for, as SQL: the first after its position; null at the end of the automation. */
+/**
+ * SQL: the id of the schedule that an enrolment `e` waits for, which is the first after its position; null at the end of the automation.
+ */
 export const NEXT_SCHEDULE = `(SELECT s.id FROM automation_schedules s
     WHERE s.automation_id = e.automation_id AND s.position > ${POSITION} ORDER BY s.position LIMIT 1)`;
 
-/** SQL: an enrolment that waits in this automation, without a queued mail. */
+/** SQL condition: the enrolment waits in this automation, without a queued mail. */
 const isWaiting = (row: string, automation: string) =>
   `${row}.automation_id = ${automation} AND ${row}.state = 'active' AND ${row}.delivery_id IS NULL`;
 
@@ -437,14 +451,17 @@ export const withFirsts = (automation: string) => `
       WHERE ${isWaiting('n', automation)} AND n.position > e.position ORDER BY n.position, n.due_at LIMIT 1)
     FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id)`;
 
-/** SQL: when the first enrolment of an automation is due, epoch milliseconds; null if nobody waits. `automation`: SQL for its id. */
+/**
+ * SQL: when the first enrolment of an automation is due, in epoch milliseconds; null if nobody waits. `automation` is SQL for the
+ * automation's id.
+ */
 export const firstDueAt = (automation: string) =>
   `(${withFirsts(automation)} SELECT min(e.due_at) FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id)`;
 
 /**
- * Wakes an enrolment that waits at a step, unless its wait has not begun. An event does not wake it if it happened
- * before the step awaited it, or after the time ran out, as it can while the automation is paused. Exported so that a
- * test can check its query plan.
+ * SQL that wakes an enrolment that waits at a step, unless its wait has not begun. An event does not wake the enrolment if it happened
+ * before the step awaited it or after the time ran out, as it can while the automation is paused. Exported so that a test can check its
+ * query plan.
  */
 export const WAKE = `
   UPDATE enrolments AS e SET due_at = @at, arrived_step = iif(@change = 'arrived', @step_id, arrived_step),
@@ -455,22 +472,22 @@ export const WAKE = `
       AND (@change = 'changed' OR @at > ifnull(s.event_since, 0) AND @at <= e.waiting_since + ${SCHEDULE_WAIT} + s.timeout_hours * ${HOUR_MS}))`;
 
 /**
- * The steps after the position of an enrolment `e` that it has not taken yet, on the paths it takes, as SQL after FROM. Reordering can move
- * taken steps there.
+ * SQL after FROM: the steps after the position of an enrolment `e` that it has not taken yet, on the paths it takes. After a reorder, steps
+ * that it has taken can be there, too.
  */
 const UNSENT = `automation_schedules s WHERE s.automation_id = e.automation_id AND s.position > ${POSITION}
     AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = s.id)
     AND (s.parent_id IS NULL OR EXISTS (
       SELECT 1 FROM steps b WHERE b.enrolment_id = e.id AND b.schedule_id = s.parent_id AND b.outcome = s.branch))`;
 
-/** The position right before the next unsent mail of an enrolment `e`, as SQL; if no mail follows, the position of the last one. */
+/** SQL: the position right before the next unsent mail of an enrolment `e`; if no mail follows, the position of the last mail. */
 export const POSITION_BEFORE_UNSENT = `ifnull((SELECT min(s.position) - 1 FROM ${UNSENT}),
     max(${POSITION}, ifnull((SELECT max(s.position) FROM automation_schedules s WHERE s.automation_id = e.automation_id), 0)))`;
 
-/** The wait of an enrolment `e` before its next unsent mail, in milliseconds, as SQL; null if no mail follows. */
+/** SQL: the wait of an enrolment `e` before its next unsent mail, in milliseconds; null if no mail follows. */
 export const WAIT_FOR_UNSENT = `(SELECT ${SCHEDULE_WAIT} FROM ${UNSENT} ORDER BY s.position LIMIT 1)`;
 
-/** True if the contact of the row `row` is in the list or segment of the automation `au` now, as SQL. */
+/** Returns SQL that is true if the contact of the row `row` is in the list or segment of the automation `au` now. */
 export function isMember(row: string): string {
   return `
   CASE au.automation_for_table
@@ -481,7 +498,7 @@ export function isMember(row: string): string {
   END`;
 }
 
-/** Why the contact of the row `row` may not be in the automation `au` because of a segment, as SQL in its stored form; null otherwise. */
+/** Returns SQL for the stored reason why a segment keeps the contact of the row `row` out of the automation `au`; null if none does. */
 function segmentEnd(row: string): string {
   const isIn = (segment: string) => `EXISTS (
     SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
@@ -489,12 +506,15 @@ function segmentEnd(row: string): string {
   return `CASE WHEN ${isIn('goal_segment_id')} THEN ${ENDS.goal} WHEN ${isIn('exit_segment_id')} THEN ${ENDS.exit} END`;
 }
 
-/** The reason of `segmentEnd`, or that the contact left the target if that ends the automation. */
+/** Returns SQL for the reason of `segmentEnd`, or that the contact left the target if that ends the automation. */
 export function endReason(row: string): string {
   return `ifnull(${segmentEnd(row)}, iif(au.exit_criteria = 1 AND NOT (${isMember(row)}), ${storedSql('left_target')}, NULL))`;
 }
 
-/** Like `endReason`, for an automation that has been read: without lookups for each contact if nothing can end the automation. */
+/**
+ * Returns SQL as `endReason` does, for an automation that has been read. If nothing can end the automation, the SQL needs no lookups for
+ * each contact.
+ */
 export function endReasonOf(
   {
     goal_segment_id,
@@ -507,7 +527,7 @@ export function endReasonOf(
 }
 
 /**
- * Why the recipient of delivery `d` has exited the automation that sends it, as SQL; null while the recipient is enrolled. A recipient who
+ * SQL: why the recipient of delivery `d` has exited the automation that sends it; null while the recipient is enrolled. A recipient who
  * exits while the mail is queued does not get it.
  */
 export const EXIT_REASON = `(
@@ -515,5 +535,5 @@ export const EXIT_REASON = `(
   FROM enrolments e INDEXED BY enrolments_delivery CROSS JOIN automations au ON au.id = e.automation_id
   WHERE e.delivery_id = d.id)`;
 
-/** The reason of a suppressed mail whose contact has a new address, if that address gets a mail of its own or is excluded, as SQL. */
+/** SQL: the reason of a suppressed mail whose contact has a new address, if that address gets a mail of its own or is excluded. */
 export const READDRESSED = storedSql('readdressed');

@@ -3,12 +3,12 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Log } from '../../log.ts';
 
-/** A step that has failed every time for this long is reported. */
+/** How long a step must have failed every time before it is reported, in milliseconds. */
 const REPORTED_AFTER_MS = 10_000;
-/** A step that has not been tried for this long is no longer considered running. */
+/** How long a failed step is remembered if it is not tried again, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-/** The owners of separate lists: the background thread, its work with sender nodes, and the thread for pages served by nodes. */
+/** The owners of separate lists of steps: the background thread, its work with sender nodes, and the thread for pages served by nodes. */
 const STEP_OWNERS = ['background', 'nodes', 'node_pages'] as const;
 type StepOwner = (typeof STEP_OWNERS)[number];
 
@@ -19,7 +19,7 @@ export class FailingSteps {
   readonly #name: string;
   readonly #monotonic: () => number;
   readonly #log: Log;
-  /** When each step first failed since it last worked, and when it last failed; monotonic milliseconds. */
+  /** When each step first failed since it last worked, and when it last failed, in monotonic milliseconds. */
   readonly #failed = new Map<string, { since: number; last: number }>();
 
   constructor(client: Database, owner: StepOwner, monotonic: () => number, log: Log) {
@@ -32,14 +32,14 @@ export class FailingSteps {
   /** Runs a step and records whether it worked. Rethrows its errors. */
   watch<T>(step: string, work: () => T): T {
     try {
-      const done = work();
-      if (done instanceof Promise)
-        done.then(
+      const result = work();
+      if (result instanceof Promise)
+        result.then(
           () => this.worked(step),
           () => this.failed(step),
         );
       else this.worked(step);
-      return done;
+      return result;
     } catch (error) {
       this.failed(step);
       throw error;
@@ -60,7 +60,7 @@ export class FailingSteps {
     return this.#failed.size > 0;
   }
 
-  /** Writes and logs what has changed. Call it about once a second. */
+  /** Writes and logs which steps began to fail or work again. Call it about once a second. */
   write(): void {
     const now = this.#monotonic();
     for (const [step, { last }] of this.#failed) if (now - last >= FORGOTTEN_AFTER_MS) this.#failed.delete(step);
@@ -72,14 +72,14 @@ export class FailingSteps {
     if (text === before) return;
     writeNamedValue(this.#client, this.#name, text);
     const known: string[] = JSON.parse(before);
-    const news = reported.filter((step) => !known.includes(step));
+    const newlyFailing = reported.filter((step) => !known.includes(step));
     const recovered = known.filter((step) => !reported.includes(step));
-    for (const step of news) this.#log({ step }, 'a step keeps failing', 'error');
+    for (const step of newlyFailing) this.#log({ step }, 'a step keeps failing', 'error');
     for (const step of recovered) this.#log({ step }, 'a step works again');
   }
 }
 
-/** The steps that keep failing now. */
+/** Returns the steps that keep failing now. */
 export function failingSteps(client: Database): string[] {
   return STEP_OWNERS.flatMap((owner): string[] => JSON.parse(findNamedValue(client, storedName(owner)) ?? '[]'));
 }

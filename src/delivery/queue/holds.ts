@@ -1,8 +1,8 @@
 /**
  * Holds on campaigns, mailings and all sending: a code for programs and a reason for the owner. All sending is held after a restore until
- * the operator releases it, while the clock seems wrong, and while a required setting is missing. Each cause has its own row, so that
- * ending one leaves the others. Mail can also wait without a hold, if no sender node can take it; that ends by itself, so it cannot be
- * released.
+ * the operator releases it, while the clock seems wrong, and while a required setting is missing. Each cause has its own row, so that the
+ * end of one cause leaves the others. Mail can also wait without a hold, if no sender node can take it; that ends by itself, so it cannot
+ * be released.
  */
 
 import type { Database } from 'better-sqlite3';
@@ -13,17 +13,17 @@ import { readStored, stored } from '../../errors/stored.ts';
 import { RELEASED } from '../../time/clock.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** If the service was stopped for longer than this, mail that came due in the meantime is not sent without the operator's consent. */
+/** The number of days without the service after which mail that came due in the meantime is not sent without the operator's consent. */
 const MAX_GAP_DAYS = 7;
 const BEAT_INTERVAL_MS = 60_000;
-/** A background thread whose last heartbeat is older than this has stalled: three heartbeats are missing. */
+/** The age of the last heartbeat at which the background thread has stalled, in milliseconds: three heartbeats are missing. */
 export const STALLED_AFTER_MS = 3 * BEAT_INTERVAL_MS;
 
 const BY_OPERATOR = 'sending_held';
 const BY_CLOCK = 'sending_held_by_clock';
 const BY_SETTINGS = 'sending_held_by_settings';
 
-/** The reason why sending is held, including every cause; null if it is not held. */
+/** Returns the reason why sending is held, including every cause; null if it is not held. */
 export function sendingHeldReason(client: Database): Said | null {
   const causes = client
     .prepare<string[], string>('SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name')
@@ -47,7 +47,7 @@ export function holdSending(client: Database, reason: Said): void {
   writeNamedValue(client, BY_OPERATOR, stored(reason));
 }
 
-/** Holds all sending because of a problem with the settings; null ends that hold. `now` is epoch milliseconds. */
+/** Holds all sending because of a problem with the settings, or ends that hold if `problem` is null. `now` is in epoch milliseconds. */
 export function holdForSettings(client: Database, problem: Said | null, now: number): void {
   if (problem === null) return void endHolds(client, [BY_SETTINGS], now);
   const reason = stored(problem);
@@ -55,8 +55,8 @@ export function holdForSettings(client: Database, problem: Said | null, now: num
 }
 
 /**
- * Ends the holds that an operator can end: those set by a restore and by the clock. Due mail is sent unless another cause remains. The time
- * `now`, epoch milliseconds, is accepted as correct. Returns false if there was no such hold.
+ * Ends the holds that an operator can end: those set by a restore and by the clock. Due mail is sent unless another cause remains. Accepts
+ * `now`, epoch milliseconds, as the correct time. Returns false if there was no such hold.
  */
 export function releaseSending(client: Database, now: number): boolean {
   return client
@@ -68,19 +68,19 @@ export function releaseSending(client: Database, now: number): boolean {
     .immediate();
 }
 
-/** When sending was last released from a hold, epoch milliseconds; 0 if never. */
+/** Returns when sending was last released from a hold, in epoch milliseconds; 0 if never. */
 export function releasedAt(client: Database): number {
   return Number(findNamedValue(client, 'released_at') ?? 0);
 }
 
-/** When the background thread last ran, by the clock at that time, epoch milliseconds; 0 before its first step. */
+/** Returns when the background thread last ran, by the clock at that time, in epoch milliseconds; 0 before its first step. */
 export function lastBeatAt(client: Database): number {
   return Number(findNamedValue(client, 'last_seen') ?? 0);
 }
 
 /**
- * The latest time at which the service ran with a plausible clock, epoch milliseconds; 0 before the first. Setting the clock back does not
- * lower it.
+ * Returns the latest time at which the service ran with a plausible clock, in epoch milliseconds; 0 before the first run. Setting the clock
+ * back does not lower it.
  */
 export function latestBeatAt(client: Database): number {
   const latest = Number(findNamedValue(client, 'latest_seen') ?? 0);
@@ -90,8 +90,8 @@ export function latestBeatAt(client: Database): number {
 }
 
 /**
- * Records at most once a minute that the service is running at this wall-clock time (epoch milliseconds). If the clock jumps ahead, sending
- * is held; when the clock is corrected, this hold ends by itself, because nothing was sent in between.
+ * Records at most once a minute that the service is running at the time `now` of the wall clock, epoch milliseconds. If the clock jumps
+ * ahead, sending is held; when the clock is corrected, this hold ends by itself, because nothing was sent in between.
  */
 export class Heartbeat {
   readonly #client: Database;
@@ -122,7 +122,7 @@ export class Heartbeat {
   }
 }
 
-/** Ends these holds. Returns true if there was one. */
+/** Ends these holds. Returns true if one of them existed. */
 function endHolds(client: Database, names: readonly string[], now: number): boolean {
   const held = names.filter((name) => findNamedValue(client, name) !== null);
   for (const name of held) removeNamedValue(client, name);
@@ -130,19 +130,19 @@ function endHolds(client: Database, names: readonly string[], now: number): bool
   return held.length > 0;
 }
 
-const NAME = 'mail_waits';
+const MAIL_WAITS = 'mail_waits';
 
-/** Why due mail waits although nothing is held; null if it does not wait. */
+/** Returns why due mail waits although nothing is held; null if it does not wait. */
 export function mailWaitsReason(client: Database): Said | null {
-  return readStored(findNamedValue(client, NAME));
+  return readStored(findNamedValue(client, MAIL_WAITS));
 }
 
 /** Records why mail waits; null if it no longer waits. Returns true if this is a change. */
 export function noteMailWaits(client: Database, reason: Sentence | null): boolean {
   const value = reason && stored(reason);
-  if (findNamedValue(client, NAME) === value) return false;
-  if (value === null) removeNamedValue(client, NAME);
-  else writeNamedValue(client, NAME, value);
+  if (findNamedValue(client, MAIL_WAITS) === value) return false;
+  if (value === null) removeNamedValue(client, MAIL_WAITS);
+  else writeNamedValue(client, MAIL_WAITS, value);
   return true;
 }
 
@@ -151,13 +151,13 @@ export interface Held {
   held_reason: Said;
 }
 
-/** The values of the two columns if there is no hold. */
+/** The values of `Held` if there is no hold. */
 export const NOT_HELD = { held_code: null, held_reason: null };
 
 /** Hold codes whose sentences take no values. */
 type PlainHeldCode = 'cancelled' | 'copy' | 'no_audience' | 'sender_deleted' | 'sender_unverified';
 
-/** A hold code with its sentence. */
+/** Returns a hold code with its sentence. */
 export function held(code: PlainHeldCode): Held {
   return { held_code: code, held_reason: sentence(`held_${code}`) };
 }
@@ -166,12 +166,12 @@ export function held(code: PlainHeldCode): Held {
 export const COMMON_HELD_CODES = ['sending_held', 'mail_waits'] as const;
 type ReportedHeldCode = HeldCode | (typeof COMMON_HELD_CODES)[number];
 
-/** The hold shown in a report. */
+/** The hold that a report shows. */
 type ReportedHold = { held_code: ReportedHeldCode; held_reason: Said } | typeof NOT_HELD;
 
 /**
- * The hold of the first of these rows that has one. If none has and `isUnderWay`, returns the hold of all sending, or the wait for a sender
- * node.
+ * Returns the hold of the first of these rows that is held. If none is held and `isUnderWay`, returns the hold of all sending, or the wait
+ * for a sender node.
  */
 export function reportedHold(
   client: Database,

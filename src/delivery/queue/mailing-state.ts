@@ -1,6 +1,6 @@
 /**
- * Creates mailings and moves their state; no other file does. The other threads give a command by changing the mailing's row;
- * the worker, on the background thread, acknowledges it there.
+ * Creates mailings and changes their state; no other file does. Other threads give a command by changing the mailing's row; the worker, on
+ * the background thread, acknowledges the command in the same row.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
@@ -15,7 +15,7 @@ interface NewMailing
     typeof mailings.$inferInsert,
     'id' | 'state' | 'acknowledged_state' | 'held_code' | 'held_reason' | 'finished_at' | 'content'
   > {
-  /** JSON. Storing bytes is cheaper than storing a string. */
+  /** The frozen content as JSON. Storing bytes is cheaper than storing a string. */
   content: string | Uint8Array;
 }
 type Command = 'pause' | 'resume' | 'cancel';
@@ -31,9 +31,9 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Stores a mailing and its tracked links. Returns its id. `targets` are the URLs that the links lead to, `urls` the same without the
- * link parameters that the mailing adds. A mailing with `enqueue_progress` begins by enqueueing its recipients; without it,
- * recipients are added one by one. Call it inside a transaction.
+ * Stores a mailing and its tracked links. Returns its id. `targets` are the URLs that the links lead to; `urls` are the same URLs without
+ * the link parameters that the mailing adds. A mailing with `enqueue_progress` begins by enqueueing its recipients; to a mailing without
+ * it, recipients are added one by one. Call it inside a transaction.
  */
 export function createMailing(
   db: Db,
@@ -91,8 +91,8 @@ export function enqueueAgain(client: Database, mailingId: number, progress: stri
 }
 
 /**
- * Resolves when the worker has acknowledged the mailing's state: from then on it starts nothing that the state forbids. Throws if the
- * worker has not done so within ten seconds.
+ * Resolves when the worker has acknowledged the mailing's state: from then on the worker starts nothing that the state forbids. Throws if
+ * the worker has not acknowledged it within ten seconds.
  */
 export async function waitForAcknowledgement(client: Database, mailingId: number): Promise<void> {
   const isAcknowledged = client.prepare('SELECT acknowledged_state = state FROM mailings WHERE id = ?').pluck();
@@ -157,15 +157,15 @@ export interface OpenMailing {
   user_id: number;
   unsubscribe_group_id: number | null;
   owner_kind: 'single' | 'schedule' | 'test' | 'system' | 'form';
-  /** The only SMTP relay for the sender's mail; null: any. */
+  /** The only SMTP relay that may send the sender's mail; null if any relay may. */
   relay_id: number | null;
-  /** 1: only recipients of its first batch are claimed. */
+  /** 1 if only recipients of the mailing's first batch are claimed. */
   is_canary: 0 | 1;
-  /** Whether any of its recipients is due. */
+  /** 1 if any recipient of the mailing is due. */
   is_due: 0 | 1;
 }
 
-/** Reads and moves the states of mailings in every round of the worker. */
+/** Reads and changes the states of mailings in every round of the worker. */
 export class MailingStates {
   readonly #open: Statement<{ steady: number }, OpenMailing>;
   readonly #cancelled: Statement<[], number>;
@@ -191,7 +191,7 @@ export class MailingStates {
       .pluck();
     this.#unacknowledged = client.prepare('SELECT id, state FROM mailings WHERE acknowledged_state <> state');
     this.#acknowledge = client.prepare('UPDATE mailings SET acknowledged_state = ? WHERE id = ?');
-    // With the empty text, neither the hold nor a release right after it counts as acknowledged.
+    // `acknowledged_state` becomes the empty text, so that neither the hold nor a release right after it counts as acknowledged.
     this.#hold = client.prepare(`
       UPDATE mailings SET state = 'held', acknowledged_state = '', held_code = ?, held_reason = ?
       WHERE id = ? AND state = 'sending'`);
@@ -205,18 +205,18 @@ export class MailingStates {
   }
 
   /**
-   * The mailings that may be sent now. `steady` is the current time by which recipients are due, in epoch milliseconds of the steady clock.
+   * Returns the mailings that may be sent now. `steady` is the time by which recipients are due, in epoch milliseconds of the steady clock.
    */
   openMailings(steady: number): OpenMailing[] {
     return this.#open.all({ steady });
   }
 
-  /** Cancelled mailings whose recipients are not all in a final state yet. */
+  /** Returns the cancelled mailings whose recipients are not all in a final state yet. */
   cancelledMailings(): number[] {
     return this.#cancelled.all();
   }
 
-  /** Mailings whose state another thread has changed since the worker's last acknowledgement. */
+  /** Returns the mailings whose state another thread has changed since the worker's last acknowledgement. */
   unacknowledged(): { id: number; state: string }[] {
     return this.#unacknowledged.all();
   }
@@ -232,8 +232,8 @@ export class MailingStates {
   }
 
   /**
-   * Finishes a mailing once every recipient is in a final state. Returns true if this call did so. An automation's mailing stays open for
-   * later recipients, until it is cancelled or a newer revision replaces it.
+   * Finishes a mailing once every recipient is in a final state. Returns true if this call finished the mailing. An automation's mailing
+   * stays open for later recipients, until it is cancelled or a newer revision replaces it.
    */
   completeIfDone(mailingId: number, timestamp: string): boolean {
     return this.#complete.run({ now: timestamp, mailing: mailingId }).changes > 0;

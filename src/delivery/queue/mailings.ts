@@ -30,7 +30,7 @@ interface MailingDeps {
   publicUrl(): string;
   /** The domain of return paths; '' if bounces go to the sender's own address. */
   bounceDomain: string;
-  /** Whether only verified senders may send now. */
+  /** Returns true if only verified senders may send now. */
   mustBeVerified: () => boolean;
 }
 
@@ -43,23 +43,23 @@ interface MailingRow {
   content: string;
 }
 
-/** What the mails of a mailing have in common, in addition to its ids and its frozen content. */
+/** The data that all mails of a mailing share, in addition to the mailing's ids and frozen content. */
 export interface CommonFacts extends Pick<MailingSource, 'sender' | 'names' | 'origin'> {
   /** What the account records about opens and clicks. */
   tracking: TrackingMode;
 }
 
-/** A mailing ready to render, in both forms that its mails can have. */
+/** A mailing that is ready to render, in both forms that its mails can have. */
 export interface PreparedMailing extends MailingForms {
-  /** What to keep with each sent mail, so that it can be rendered again; null if its account keeps nothing. */
+  /** The data to keep with each sent mail, so that it can be rendered again; null if the account keeps nothing. */
   readonly kept: CommonFacts | null;
 }
 
-/** The forms that the mails of a mailing can have, and what claims need for them. */
+/** The forms that the mails of a mailing can have, and the data that claims need for them. */
 interface MailingForms extends ClaimNeeds {
-  /** With the recipient's own pixel and links. */
+  /** The form with the recipient's own pixel and links. */
   readonly measured: ReadyMailing;
-  /** Without pixel and tracked links, or with those that all recipients share. */
+  /** The form without pixel and tracked links, or with a pixel and links that all recipients share. */
   readonly unmeasured: ReadyMailing;
 }
 
@@ -69,6 +69,7 @@ interface AccountSettings {
   keeps_sent_mails: 0 | 1;
 }
 
+/** The kinds of mailings whose sent mails are kept. */
 const KEPT_KINDS: readonly string[] = ['single', 'schedule'] satisfies OpenMailing['owner_kind'][];
 
 /** A mailing as it was last prepared. */
@@ -86,7 +87,7 @@ export class Mailings {
   readonly #facts: MailingDeps;
   readonly #keys: DkimKeys;
   readonly #senders: Senders;
-  readonly #kept = new Map<number, CachedMailing>();
+  readonly #cache = new Map<number, CachedMailing>();
   readonly #settings: Statement<[number], AccountSettings>;
 
   constructor(db: Db, facts: MailingDeps) {
@@ -102,7 +103,7 @@ export class Mailings {
    * why it may not be sent. Call it once per batch: the mailing is prepared again only if one of these has changed.
    */
   get(id: number): PreparedMailing | Held {
-    const kept = this.#kept.get(id);
+    const kept = this.#cache.get(id);
     const row = kept === undefined ? this.#read(id) : null;
     const senderId = kept?.senderId ?? row?.sender_id ?? null;
     const sender = senderId === null ? null : this.#senders.get(senderId);
@@ -116,7 +117,7 @@ export class Mailings {
       return kept.prepared;
     }
     const prepared = this.#prepare(row ?? this.#read(id), sender, settings);
-    this.#kept.set(id, { prepared, senderId, userId, facts });
+    this.#cache.set(id, { prepared, senderId, userId, facts });
     return prepared;
   }
 
@@ -140,7 +141,7 @@ export class Mailings {
   }
 
   forget(id: number): void {
-    this.#kept.delete(id);
+    this.#cache.delete(id);
   }
 
   #read(id: number): MailingRow {
@@ -155,8 +156,8 @@ export class Mailings {
 }
 
 /**
- * Makes a mailing ready to render, in the forms that the account's tracking mode asks for. `urls` are the links that all recipients share.
- * Throws as `readyMailing` does.
+ * Makes a mailing ready to render, in the forms that the account's tracking mode asks for. `urls` are the pixel and click URLs that all
+ * recipients share. Throws as `readyMailing` does.
  */
 export function mailingForms(
   { tracking: mode, ...source }: MailingSource & CommonFacts,
@@ -174,15 +175,15 @@ export function mailingForms(
 }
 
 /**
- * The frozen content of one of the account's mailings as JSON bytes, for a thread that only passes it on; undefined if there is no such
- * mailing.
+ * Returns the frozen content of one of the account's mailings as JSON bytes, for a thread that only passes the content on; undefined if
+ * there is no such mailing.
  */
 export function readFrozen(client: Database, mailingId: number, accountId: number): Buffer | undefined {
   const read = 'SELECT CAST(content AS BLOB) AS frozen FROM mailings WHERE id = ? AND user_id = ?';
   return client.prepare<[number, number], { frozen: Buffer }>(read).get(mailingId, accountId)?.frozen;
 }
 
-/** The frozen content of a mailing with `form` applied to every variant. */
+/** Returns the frozen content of a mailing after `form` was applied to the content of every variant. */
 function inForm(
   { content, variants = [], ...rest }: FrozenContent,
   form: (content: Content) => Content,

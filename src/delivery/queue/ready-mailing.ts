@@ -1,4 +1,7 @@
-/** A mailing that is ready to render. It is made from plain data, so that a sender node makes the same mails as the service itself. */
+/**
+ * Makes mailings ready to render. A ready mailing is made from plain data, so that a sender node makes the same mails as the service
+ * itself.
+ */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 import type { Content } from '../content/compiled-content.ts';
 import type { Values } from '../content/merge.ts';
@@ -19,26 +22,29 @@ export interface FrozenContent extends SenderFacts {
   /** Whether `sender_name` replaces the sender's own name, as in a test mail of a variant. */
   has_own_sender_name?: boolean;
   /**
-   * For an A/B test: the variants B, C and D, while `content` is A. For a mail in several languages: its versions in
-   * other languages than `content`.
+   * In an A/B test, the variants B, C and D; `content` is variant A. In a mail in several languages, its versions in languages other than
+   * that of `content`.
    */
   variants?: readonly FrozenVariant[];
-  /** For a mail with versions: the language that is assumed for contacts whose language is unknown. */
+  /** In a mail with versions, the language that is assumed for contacts whose language is unknown. */
   language?: string;
-  /** The ids of its attachments. */
+  /** The ids of the mail's attachments. */
   attachments?: readonly number[];
 }
 
 /** The content in which a variant of a mail differs. */
 export interface FrozenVariant {
   content: Content;
-  /** Null: the sender's name. */
+  /** The sender's name in this variant; null if it is the sender's own name. */
   sender_name: string | null;
-  /** Of a version in another language: its ISO 639-1 code. */
+  /** The ISO 639-1 code of the language, if this is a version in another language. */
   language?: string;
 }
 
-/** Returns a function that finds the number of the version in the language of a contact; 0: the mail itself. Null without versions. */
+/**
+ * Returns a function that finds the number of the version in the language of a contact, where 0 is the mail itself. Returns null if the
+ * mail has no versions.
+ */
 function versionFinder({
   variants = [],
   language: otherwise = '',
@@ -48,8 +54,8 @@ function versionFinder({
 }
 
 /**
- * The frozen content of the variant with this number. With 0 or an unknown number it is variant A, or for a mail in
- * several languages the version in the language of the contact with these values. `values` null: no contact.
+ * Returns the frozen content of the variant with this number. If the number is 0 or unknown, the variant is A, or in a mail in several
+ * languages the version in the language of the contact with these values. `values` is null if there is no contact.
  */
 export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'sender_name' | 'variants' | 'language'>>(
   frozen: Frozen,
@@ -70,7 +76,7 @@ export interface MailingSource {
   unsubscribe_group_id: number | null;
   owner_kind: string;
   frozen: FrozenContent;
-  /** The current sender; null: as it was when the content was frozen. */
+  /** The current sender; null for the sender as it was when the content was frozen. */
   sender: SenderFacts | null;
   /** The custom fields of the account. */
   names: readonly CustomName[];
@@ -80,7 +86,7 @@ export interface MailingSource {
   bounceDomain: string;
   /** The key for return paths. */
   secret: string;
-  /** The attachments, as `attachedParts` encodes them; absent: none. */
+  /** The attachments, as `attachedParts` encodes them; absent or empty if there are none. */
   attached?: string;
 }
 
@@ -90,17 +96,18 @@ export interface ReadyDeps {
   findKey(): DkimKey | null;
 }
 
-/** What rendering reads of a claim: the ids and the address of the recipient, and the contact fields that the mail uses. */
+/** The part of a claim that rendering reads: the ids and the address of the recipient, and the contact fields that the mail uses. */
 export type RenderedClaim = Pick<Claim, 'id' | 'address_id' | 'normalized_email' | ClaimField>;
 
-/** One mailing, ready to render. */
+/** A mailing that is ready to render. */
 export interface ReadyMailing {
-  /** The contact fields that its mails use. */
+  /** The contact fields that the mails use. */
   readonly fields: readonly ClaimField[];
+  /** Returns the return path of the mail to a claimed recipient. */
   envelopeFrom(claim: Claim): string;
   /** Renders the whole message for a claimed recipient with this date, into `buffer` if that is large enough. */
   render(claim: RenderedClaim, to: string, date: Date, buffer?: Buffer): MailData;
-  /** Renders the message with its DKIM signature, made in the thread pool; null if the sender's domain has no key. */
+  /** Renders the message with its DKIM signature, which is made in the thread pool; null if the sender's domain has no key. */
   renderSigned(claim: RenderedClaim, to: string, date: Date): Promise<MailData> | null;
   /** Switches to a newer DKIM key, if there is one. */
   refresh(): void;
@@ -196,13 +203,13 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
   return ready;
 }
 
-/** The envelope address of a recipient: the local part as given, the domain in ASCII form. */
+/** Returns the envelope address of a recipient: the local part as the contact wrote it, the domain in ASCII form. */
 export function envelopeAddress({ email, normalized_email: normalized }: RenderedClaim): string {
   const spelling = email ?? normalized;
   return spelling.slice(0, spelling.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
 }
 
-/** The domain of a mailing's sender in ASCII form; empty if the address is not valid. */
+/** Returns the domain of a mailing's sender in ASCII form; empty if the address is not valid. */
 export function senderDomain(frozen: FrozenContent, sender: SenderFacts | null): string {
   return domainOf(asciiAddress((sender ?? frozen).from_email) ?? '');
 }

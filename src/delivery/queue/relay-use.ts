@@ -9,17 +9,18 @@ import { relayName } from '../transport/smtp/relay-urls.ts';
 
 const FAILURE = 'relay_failure';
 const ACCEPTANCE = 'relay_acceptance';
-/** Failures that follow the last stored one within this time are not stored, because many connections fail at once. */
+/** The time after a stored failure in which further failures are not stored, because many connections fail at once. */
 const QUIET_MS = 5_000;
-/** How often the acceptances of an SMTP relay are recorded. */
+/** How often the acceptances of an SMTP relay are recorded, in milliseconds. */
 const ACCEPTANCE_MS = 60_000;
 
+/** The fact that an SMTP relay accepted a mail. */
 export interface RelayAcceptance {
-  /** Host and port. */
+  /** The host and port of the relay. */
   relay: string;
-  /** The id of its row, if the relay is stored in the database. */
+  /** The id of the relay's row, if it is stored in the database. */
   id?: number | undefined;
-  /** Epoch milliseconds. */
+  /** The time in epoch milliseconds. */
   at: number;
 }
 
@@ -31,9 +32,9 @@ export interface RelayFailure extends RelayAcceptance {
 /** Records the use of SMTP relays, rarely enough that it costs nothing compared with sending. */
 export class RelayUse {
   readonly #client: Database;
-  /** When the last acceptance of each SMTP relay was recorded, epoch milliseconds. */
+  /** When the last acceptance of each SMTP relay was recorded, in epoch milliseconds, by relay. */
   readonly #acceptedAt = new Map<string, number>();
-  /** When the last failure of each SMTP relay was recorded, epoch milliseconds. */
+  /** When the last failure of each SMTP relay was recorded, in epoch milliseconds, by relay. */
   readonly #failedAt = new Map<string, number>();
   readonly #failing = new FailingRelays();
 
@@ -78,7 +79,7 @@ export function recordRelayTest(client: Database, id: number, reply: string | nu
   else client.prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?').run(stamp, reply, id);
 }
 
-/** The last failure of an SMTP relay; null if there was none. */
+/** Returns the last failure of an SMTP relay; null if there was none. */
 export function findRelayFailure(client: Database): RelayFailure | null {
   const value = findNamedValue(client, FAILURE);
   if (value === null) return null;
@@ -86,7 +87,7 @@ export function findRelayFailure(client: Database): RelayFailure | null {
   return failure;
 }
 
-/** When an SMTP relay last accepted a mail, to the minute; null if none did. */
+/** Returns when an SMTP relay last accepted a mail, to the minute; null if no relay did. */
 export function findRelayAcceptance(client: Database): RelayAcceptance | null {
   const value = findNamedValue(client, ACCEPTANCE);
   if (value === null) return null;
@@ -94,7 +95,7 @@ export function findRelayAcceptance(client: Database): RelayAcceptance | null {
   return acceptance;
 }
 
-/** The last failure of an SMTP relay in use, if no relay has accepted a mail since; otherwise null. */
+/** Returns the last failure of an SMTP relay in use, if no relay has accepted a mail since; otherwise null. */
 export function relayFailing(client: Database, config: Config): RelayFailure | null {
   const failure = findRelayFailure(client);
   const acceptance = findRelayAcceptance(client);

@@ -7,7 +7,7 @@ export interface SenderFacts {
   from_email: string;
   reply_to: string;
   sender_name: string;
-  /** The value of `((sender_address))`: one line. */
+  /** The value of `((sender_address))`, which is one line. */
   sender_address: string;
 }
 
@@ -38,7 +38,7 @@ export class Senders {
       WHERE senders.id = ?`);
   }
 
-  /** The current sender, or the reason why it may not send. */
+  /** Returns the current sender, or the reason why it may not send. */
   get(id: number): SenderFacts | Held {
     const row = this.#read.get(id);
     if (row === undefined || row.deleted_at !== null) return held('sender_deleted');
@@ -56,7 +56,7 @@ function senderFacts(row: SenderRow): SenderFacts {
   };
 }
 
-/** A sender's postal address in one line: company lines, zip code and city, country, separated by commas. */
+/** Returns a sender's postal address in one line: company lines, zip code and city, country, separated by commas. */
 export function addressLine(
   sender: Pick<SenderRow, 'company_address' | 'company_address2' | 'zip_code'> & {
     city?: string | null;

@@ -4,21 +4,22 @@ import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { DUE } from './due.ts';
 
-/** The number of the variant that delivery `d` gets, as SQL: its own, or the winner. Null before the decision, and without a test. */
+/** SQL: the number of the variant that delivery `d` gets, which is its own or the winner; null before the decision, and without a test. */
 export const VARIANT_OF = 'ifnull(d.variant, (SELECT winner FROM ab_tests WHERE ab_tests.mailing_id = d.mailing_id))';
 
-/** How the audience of a mailing is divided. */
+/** Tells how the audience of a mailing is divided. */
 interface Division {
   /** The size of the test group in percent of the audience. */
   share: number;
+  /** The number of variants. */
   variants: number;
-  /** Random and different for each mailing, so that contacts are not in the same group every time. */
+  /** A random key that is different for each mailing, so that contacts are not in the same group every time. */
   key: string;
 }
 
 /**
- * The number of the variant that a recipient in the test group gets; null for the rest. It depends only on the recipient and the mailing,
- * not on the order of enqueueing, and is as good as random.
+ * Returns the number of the variant that a recipient in the test group gets; null for a recipient outside the test group. The number
+ * depends only on the recipient and the mailing, not on the order of enqueueing, and is as good as random.
  */
 function variantFor(addressId: number, { share, variants, key }: Division): number | null {
   const part = fractionFor(addressId, key) / (share / 100);
@@ -26,8 +27,8 @@ function variantFor(addressId: number, { share, variants, key }: Division): numb
 }
 
 /**
- * Divides the recipients enqueued after the delivery `after`, if the mailing has an A/B test: the test group gets its variants, the rest
- * waits. Call it in the transaction that enqueues them.
+ * Divides the recipients enqueued after the delivery with the id `after`, if the mailing has an A/B test: the test group gets its variants,
+ * and the other recipients wait. Call it in the transaction that enqueues them.
  */
 export function divideRecipients(client: Database, mailingId: number, after: number): void {
   const division = client

@@ -2,12 +2,14 @@
 import type { Outcome } from '../transport/courier.ts';
 import { classify } from './classify.ts';
 
-/** Codes about the sender or our server: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
+/** Matches codes about the sender or our server: RFC 3463 3.2 and 3.8, RFC 7372 3, RFC 7505 4.2. */
 const OUR_CODES = /^[45]\.(?:1\.[78]|7\.(?:[89]|2[0-7]))$/;
-/** Phrases that concern only this mailbox, whatever the code. */
+/** Matches phrases that concern only this mailbox, whatever the code. */
 const PERSONAL = /\b(?:quota|mailbox (?:is )?full|over ?quota|gr[ae]y[- ]?list\w*)\b/;
 
-/** Phrases with which Postfix, Exchange, Exim, Sendmail, qmail and the large providers refer to the sender, the client or relaying. */
+/**
+ * Matches phrases with which Postfix, Exchange, Exim, Sendmail, qmail and the large providers refer to the sender, the client or relaying.
+ */
 const NAMES_US = new RegExp(
   [
     'sender address|sender verif\\w+|sender (?:is )?(?:denied|rejected|blocked|refused)|bad outbound sender|send as this sender',
@@ -34,7 +36,7 @@ export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   if (isPersonal(outcome)) return null;
   const words = wordsOf(outcome);
   const namesUs = code === 530 || OUR_CODES.test(enhanced ?? '') || NAMES_US.test(words);
-  // A temporary refusal is retried, unless it is about us: then it lasts until someone fixes the cause.
+  // A temporary refusal is retried, unless it is about us: such a refusal lasts until someone fixes the cause.
   if (kind === 'deferred') return namesUs && (enhanced === null || /^4\.[17]\./.test(enhanced)) ? 'us' : null;
   if (classify(outcome).kind !== 'failed') return null;
   return namesUs ? 'us' : 'unclear';

@@ -4,14 +4,20 @@
  */
 import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
 
-/** A refusal: SMTP reply code (0: none), enhanced status code, and the unchanged reply. */
+/** A refusal of a mail. */
 export interface Refusal {
+  /** The SMTP reply code; 0 if there is none. */
   code: number;
+  /** The enhanced status code, such as 5.1.1; null if there is none. */
   enhanced: string | null;
+  /** The unchanged reply. */
   reply: Said;
 }
 
-/** `bounce`: the address is unusable and is suppressed. `failed`: only this mail failed. `deferred`: it can be retried. */
+/**
+ * What a refusal means. `bounce`: the address is unusable and is suppressed. `failed`: only this mail failed. `deferred`: the mail can be
+ * retried.
+ */
 export interface Verdict {
   kind: 'bounce' | 'failed' | 'deferred';
   /** A sentence for the owner, from a fixed set, without the server's reply. */
@@ -33,16 +39,17 @@ const BY_CODE: Readonly<Record<string, Cause>> = {
   '3.4': 'size',
   '4.7': 'expired',
 };
+/** Causes by the subject of the enhanced code alone. */
 const BY_SUBJECT: Readonly<Record<string, Cause>> = { '3': 'system', '4': 'route', '6': 'content', '7': 'policy' };
 
 /** Causes that make an address unusable. */
 const FINAL: ReadonlySet<Cause> = new Set(['address', 'domain', 'syntax', 'disabled']);
-/** Causes which, if found in the text, override a code from FINAL, because some servers use such codes for everything. */
+/** Causes that override a code of a cause in FINAL if they are found in the text, because some servers use such codes for everything. */
 const EXCUSES: ReadonlySet<Cause> = new Set(['policy', 'busy', 'full']);
 /** Causes derived from codes so general that a clear text overrides them. */
 const VAGUE: ReadonlySet<Cause> = new Set(['route', 'system', 'other']);
 
-/** The sentence for a cause; for some causes, a temporary refusal has a different one. */
+/** Returns the sentence for a cause. For some causes, a temporary refusal has a sentence of its own. */
 function reasonFor(cause: Cause, isTemporary: boolean): Sentence {
   if (isTemporary && (cause === 'policy' || cause === 'other')) return sentence(`cause_${cause}_for_now`);
   return sentence(`cause_${cause}`);
@@ -84,15 +91,15 @@ function findCause(code: number, enhanced: string | null, reply: string): Cause 
   return causeOfText !== null && FINAL.has(coded) && EXCUSES.has(causeOfText) ? causeOfText : coded;
 }
 
-/** The cause of a refusal without a known enhanced code. 556: the domain accepts no mail (RFC 7504). */
+/** Returns the cause of a refusal without a known enhanced code. The code 556 says that the domain accepts no mail (RFC 7504). */
 function byReplyCode(code: number, enhanced: string | null): Cause {
   if (code === 556) return 'domain';
   return code === 0 && enhanced === null ? 'route' : 'other';
 }
 
 /**
- * `address`, `domain`, `syntax` and `disabled` mean that the address is unusable; the other causes concern this mail, the sender or the
- * moment.
+ * The cause of a refusal. `address`, `domain`, `syntax` and `disabled` mean that the address is unusable; the other causes concern this
+ * mail, the sender or the moment.
  */
 export type Cause =
   | 'address'
@@ -110,11 +117,12 @@ export type Cause =
   | 'system'
   | 'other';
 
+/** The number of characters of a reply in which a cause is looked for. */
 const MAX_CHARACTERS = 1000;
 /** Words that servers use for a recipient. */
 const WHO = '(?:user|mailbox|recipient|account|addressee|address|alias|person)';
 
-/** Checked in this order, so that causes for which the address is not to blame are found first. */
+/** The wordings of causes. They are checked in this order, so that causes for which the address is not to blame are found first. */
 const WORDINGS: readonly (readonly [Cause, RegExp])[] = [
   [
     'policy',
@@ -156,7 +164,7 @@ const ADDRESS_BY_CODE: Readonly<Record<string, RegExp>> = {
   '1.0': /\baddress rejected\b/,
 };
 
-/** The cause in a reply's text, or null; `code` is the subject and detail of its enhanced code. */
+/** Returns the cause that a reply's text names; null if it names none. `code` is the subject and detail of the reply's enhanced code. */
 export function causeInText(reply: string, code: string): Cause | null {
   const text = plainWords(reply);
   const match = WORDINGS.find(([, wording]) => wording.test(text));
@@ -164,7 +172,7 @@ export function causeInText(reply: string, code: string): Cause | null {
   return ADDRESS_BY_CODE[code]?.test(text) ? 'address' : null;
 }
 
-/** The text without addresses, host names, links and numbers, which might contain a word such as `spam` by accident. */
+/** Returns the text without addresses, host names, links and numbers, which might contain a word such as `spam` by accident. */
 function plainWords(reply: string): string {
   return reply
     .slice(0, MAX_CHARACTERS)

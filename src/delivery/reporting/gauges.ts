@@ -4,15 +4,15 @@ import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import type { FinalState } from '../queue/ledger/ledger.ts';
 
 export interface Gauges {
-  /** Recipients that wait to be sent. */
+  /** The number of recipients that wait to be sent. */
   queued: number;
-  /** Transactional mails that wait to be sent. */
+  /** The number of transactional mails that wait to be sent. */
   queuedTransactional: number;
-  /** When the oldest unfinished send began, epoch milliseconds; null if there is none. */
+  /** When the oldest unfinished send began, in epoch milliseconds; null if there is none. */
   oldestSending: number | null;
-  /** Recipients by final result. One whose mail was accepted and then bounced counts in both. */
+  /** The numbers of recipients by final result. A recipient whose mail was accepted and then bounced counts in both. */
   results: Record<FinalState, number>;
-  /** Mailings that wait for someone to act: paused, or held with a reason. */
+  /** The number of mailings that wait for someone to act, because they are paused, or held with a reason. */
   waitingMailings: number;
 }
 
@@ -50,8 +50,8 @@ export function readGauges(client: Database): Gauges {
 }
 
 /**
- * Returns when the mail that has been due longest became due, epoch milliseconds; null if none is due. Paused and held mail is not due.
- * Only the first recipient in each mailing's queue is read.
+ * Returns when the mail that has been due longest became due, in epoch milliseconds; null if no mail is due. Paused and held mail is not
+ * due. Only the first recipient in each mailing's queue is read.
  */
 export function oldestDueAt(client: Database, now: number): number | null {
   const at = client

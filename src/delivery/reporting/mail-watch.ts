@@ -6,20 +6,27 @@ import { sendingHeldReason } from '../queue/holds.ts';
 import { relayFailing } from '../queue/relay-use.ts';
 import { oldestDueAt, readGauges } from './gauges.ts';
 
-/** Shorter waits are not logged: a relay is restarted, or its limit of connections is reached. */
+/**
+ * How long mail must wait before it is logged, in milliseconds. Waits are shorter if a relay is restarted, or if its limit of connections
+ * is reached.
+ */
 const NEWS_AFTER_MS = 60_000;
-/** A hand-off that takes this long is logged. RFC 5321, 4.5.3.2 lets an SMTP server take ten minutes for the last reply. */
+/**
+ * The duration of a hand-off from which it is logged, in milliseconds. RFC 5321, 4.5.3.2 lets an SMTP server take ten minutes for the last
+ * reply.
+ */
 const SILENT_AFTER_MS = 120_000;
-/** While mail still waits, it is logged again after this time. */
+/** The time after which mail that still waits is logged again, in milliseconds. */
 const REPEATED_MS = 10 * 60_000;
+/** How often the state of mail is looked at, in milliseconds. */
 const LOOK_MS = 5000;
 
 interface MailWatchDeps {
   client: Database;
   config: Config;
-  /** The current time, epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   now(): number;
-  /** Monotonic milliseconds. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   monotonic(): number;
   log: Log;
 }
@@ -35,8 +42,8 @@ export class MailWatch {
   }
 
   /**
-   * Looks every five seconds. Call it with each step. Mail that waits for sender nodes, or while all sending is held,
-   * is logged elsewhere.
+   * Looks every five seconds whether mail waits, and logs changes. Call it with each step. Mail that waits for sender nodes, or while all
+   * sending is held, is logged elsewhere.
    */
   look(): void {
     const { monotonic, log } = this.#deps;
@@ -55,7 +62,7 @@ export class MailWatch {
     log(row, 'mail waits', 'warn');
   }
 
-  /** Why mail waits, with figures; null if it is sent. */
+  /** Returns why mail waits, with figures, for the log; null if no mail waits. */
   #find(): object | null {
     const { client, config, now } = this.#deps;
     if (sendingHeldReason(client) !== null) return null;

@@ -19,15 +19,19 @@ export interface MailingReport {
   opens_by_hour: { hour: string; count: number }[];
   clicks_by_hour: { hour: string; count: number }[];
   top_links: { url: string; clicks: number }[];
-  /** Opens by who made them. */
+  /** The number of opens by who made them. */
   opens_by_class: Record<'person' | 'proxied' | 'machine', number>;
-  /** The number of opens and of clicks made by bots, such as link scanners. */
+  /** The number of opens made by bots, such as link scanners. */
   machine_opens: number;
+  /** The number of clicks made by bots. */
   machine_clicks: number;
   /** The numbers of recipients at each stage, from the whole audience to the recipients who clicked. */
   funnel: Funnel;
   hours: ReportedHour[];
-  /** Opens and clicks by people, by the kind of device; the most opens first. Not those recorded before devices were. */
+  /**
+   * The opens and clicks of people by the kind of device, most opens first. Opens and clicks recorded before devices were recorded are
+   * missing.
+   */
   devices: { device: Device; opens: number; clicks: number }[];
   /** Every link of the mail, in order of appearance. */
   links: { number: number; url: string; clicks: number; machine_clicks: number }[];
@@ -98,8 +102,8 @@ const EMPTY_FUNNEL: Funnel = {
 };
 
 /**
- * The recipients by state and reason, and their opens and clicks. Replies that differ only in addresses and ids count as one reason.
- * Everything is read from counters. Mailing 0 yields an empty report.
+ * Reports a mailing's recipients by state and reason, and their opens and clicks. Replies that differ only in addresses and ids count as
+ * one reason. Everything is read from counters. Mailing 0 yields an empty report.
  */
 export function mailingReport(client: Database, mailingId: number): MailingReport {
   const funnel = readFunnel(client, mailingId);
@@ -145,7 +149,7 @@ function readDevices(client: Database, mailingId: number): MailingReport['device
     .map((row) => ({ ...row, device: DEVICE_NAMES[row.device] ?? 'unknown' }));
 }
 
-/** The counters of a mailing; zeros if it does not exist. */
+/** Reads the counters of a mailing. Returns zeros if the mailing does not exist. */
 function readFunnel(client: Database, mailingId: number): Funnel {
   const columns = Object.keys(EMPTY_FUNNEL).map((name) => (name === 'kept' ? `${keptMails('m')} AS kept` : name));
   const read = client.prepare<[number], Funnel>(`SELECT ${columns.join(', ')} FROM mailings m WHERE id = ?`);
@@ -166,7 +170,7 @@ function readStates(client: Database, mailingId: number, funnel: Funnel): Mailin
   return { queued, sending, accepted: delivered - kept, kept, bounced: bounces, failed, suppressed, cancelled };
 }
 
-/** The name of a ledger state; throws an Error for an unknown number. */
+/** Returns the name of a ledger state. Throws an Error for an unknown number. */
 export function stateName(state: number): DeliveryState {
   const name = DELIVERY_STATE_NAMES[state];
   if (name === undefined) throw new Error(`unknown delivery state ${state}`);
@@ -191,7 +195,7 @@ function readHours(client: Database, mailingId: number): ReportedHour[] {
     .all(mailingId);
 }
 
-/** The state of a delivery as displayed. */
+/** The state of a delivery as displayed: `kept` for an accepted mail that the outbox kept. */
 export type ShownDeliveryState = DeliveryState | 'kept';
 
 /** Every displayed state: the states of the ledger, and `kept` after `accepted`. */
@@ -199,12 +203,12 @@ export const SHOWN_DELIVERY_STATES: readonly ShownDeliveryState[] = DELIVERY_STA
   name === 'accepted' ? (['accepted', 'kept'] as const) : [name],
 );
 
-/** The displayed state of a delivery with this reply. */
+/** Returns the displayed state of a delivery with this reply. */
 export function shownDeliveryState(state: DeliveryState, reply: Said | null): ShownDeliveryState {
   return state === 'accepted' && codeOf(reply) === 'kept_in_outbox' ? 'kept' : state;
 }
 
-/** The number of a mailing's mails that the outbox kept, as SQL; `mailing` is the SQL alias. */
+/** Returns SQL for the number of a mailing's mails that the outbox kept. `mailing` is the alias of the mailing's row. */
 export function keptMails(mailing: string): string {
   return `ifnull((SELECT count FROM delivery_reasons WHERE mailing_id = ${mailing}.id AND state = ${DELIVERY_STATE.accepted}
     AND reason = ${storedSql('kept_in_outbox')}), 0)`;

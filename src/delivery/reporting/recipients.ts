@@ -10,14 +10,14 @@ import type { Said } from '../../errors/sentences.ts';
 import { english, readStored } from '../../errors/stored.ts';
 import { type ShownDeliveryState, shownDeliveryState, stateName } from './mailing-report.ts';
 
-/** The recipients to find; all given conditions must apply. */
+/** Describes the recipients to find. All conditions that are present must apply. */
 export interface RecipientFilter {
   state?: ShownDeliveryState | undefined;
   /** A reason as a report shows it, in English or in its stored form. */
   reason?: string | undefined;
-  /** The number of a link they clicked. */
+  /** The number of a link that the recipients clicked. */
   link?: number | undefined;
-  /** What they did with the mail. */
+  /** What the recipients did with the mail. */
   did?: RecipientActivity | undefined;
   /** The domain of the e-mail address, in lower case. */
   domain?: string | undefined;
@@ -25,14 +25,16 @@ export interface RecipientFilter {
   search?: string | undefined;
 }
 
-/** What recipients may have done with a mail, and the SQL condition on their delivery `d`; as people, whom the report counts. */
+/**
+ * The SQL conditions on a delivery `d` by what its recipient did with the mail. Only opens and clicks by people apply, as in the report.
+ */
 const ACTIVITIES = {
   opened: `d.state = ${DELIVERY_STATE.accepted} AND d.by_person & ${BY_PERSON.opened} <> 0`,
   clicked: `d.by_person & ${BY_PERSON.clicked} <> 0`,
   unsubscribed: 'd.unsubscribed_at IS NOT NULL',
 } as const;
 export type RecipientActivity = keyof typeof ACTIVITIES;
-/** Everything that recipients can be found by. */
+/** The activities by which recipients can be found. */
 export const RECIPIENT_ACTIVITIES = Object.keys(ACTIVITIES) as RecipientActivity[];
 
 export interface FoundRecipient {
@@ -45,26 +47,28 @@ export interface FoundRecipient {
   reply: Said | null;
   opens: number;
   clicks: number;
-  /** Epoch milliseconds; null before the first attempt. */
+  /** When the delivery last changed, in epoch milliseconds; null before the first attempt. */
   updated_at: number | null;
-  /** The id of the delivery if the mail as sent is kept; null if not. */
+  /** The id of the delivery if the mail is kept as it was sent; otherwise null. */
   kept_mail_id: number | null;
 }
 
 interface Row extends Omit<FoundRecipient, 'state' | 'reply'> {
+  /** The position of the row in the index by which it was found. */
   key: string | number;
   state: number;
-  /** In its stored form. */
+  /** The reply in its stored form. */
   reply: string | null;
-  /** 1: they did what was asked for and have the domain, or neither was asked for. */
+  /** 1 if the row passes the parts of the filter that no index finds (`wantedSql`). */
   is_wanted: 0 | 1;
 }
 
 /**
- * The maximum number of index rows examined for a page, about 5 ms. A rare state among a million recipients is found over several pages.
+ * The maximum number of index rows examined for a page, which takes about 5 ms. A rare state among a million recipients is found over
+ * several pages.
  */
 const MAX_EXAMINED = 2000;
-/** The limit if reasons have to be compared, which takes longer. */
+/** The maximum number of index rows examined if reasons have to be compared, which takes longer. */
 const MAX_COMPARED = 500;
 /** The maximum number of addresses with the given beginning that are looked up among the recipients. */
 const MAX_SEARCHED = 1000;
@@ -134,12 +138,15 @@ function reasonTest(asked: string): (reason: string) => boolean {
   };
 }
 
-/** The key of the row before the one with this id. */
+/** Returns the key of the row before the row with this id. */
 function previousKey(rows: readonly Row[], id: number): string | number {
   return rows[rows.findIndex((row) => row.id === id) - 1]?.key ?? '';
 }
 
-/** The index that finds the requested recipients: a statement that returns `delivery` and `key`, and the key before the first. */
+/**
+ * Returns a statement that finds the requested recipients by an index, with the columns `delivery` and `key`, and the key before the first
+ * recipient.
+ */
 function indexQuery(filter: RecipientFilter, state: number | null): { select: string; first: string | number } {
   if (filter.search) {
     // Only a limited number of the account's addresses with this beginning are examined; a longer beginning finds the others.
@@ -176,7 +183,7 @@ function clicked({ link }: RecipientFilter): string {
 const CSV_COLUMNS = ['email', 'state', 'why', 'attempts', 'opens', 'clicks', 'updated_at'] as const;
 const CSV_PAGE_ROWS = 500;
 
-/** All matching recipients as a CSV stream, read a page at a time as fast as the client reads. */
+/** Returns all matching recipients as a CSV stream, which is read a page at a time as fast as the client reads. */
 export function exportRecipients(
   client: Database,
   mailing: { id: number; accountId: number },

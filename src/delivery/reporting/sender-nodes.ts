@@ -1,10 +1,13 @@
-/** The sender nodes as last recorded, for lists, checks and metrics, and the number of rejected messages from nodes. */
+/** Reads the sender nodes as last recorded, for lists, checks and metrics, and the number of rejected messages from nodes. */
 
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
 import type { NodeState } from '../../database/schema/index.ts';
 
-/** A node that has not been recorded for this long counts as silent, also if the background thread is not running. */
+/**
+ * How long a node must not have been recorded to count as silent, in milliseconds. It then counts as silent even if the background thread
+ * is not running.
+ */
 const SILENT_AFTER_MS = 12_000;
 const MAX_NODES = 500;
 
@@ -20,15 +23,19 @@ export interface SenderNode {
   load: number;
   heard_at: number;
   lease_until: number;
-  /** Today's counts, UTC. The ceiling is null without a warm-up. */
+  /** The maximum number of mails today (UTC); null without a warm-up. */
   ceiling: number | null;
+  /** The number of mails given to the node today (UTC). */
   given: number;
+  /** The number of mails accepted today (UTC). */
   accepted: number;
+  /** The number of mails deferred today (UTC). */
   deferred: number;
+  /** The number of mails refused today (UTC). */
   refused: number;
 }
 
-/** The nodes ordered by name; `now` is epoch milliseconds. */
+/** Returns the nodes ordered by name. `now` is in epoch milliseconds. */
 export function listSenderNodes(client: Database, now: number): SenderNode[] {
   return client
     .prepare<Record<string, string | number>[], SenderNode>(`
@@ -41,26 +48,26 @@ export function listSenderNodes(client: Database, now: number): SenderNode[] {
 }
 
 /**
- * Kinds of rejected messages. report: malformed; result: for a delivery that the node never had; sign_of_life: malformed, or in the name of
- * another node; choice and hits: malformed, or not of this installation; question: malformed.
+ * Kinds of rejected messages. `report` and `question` were malformed; `result` was for a delivery that the node never had; `sign_of_life`
+ * was malformed, or in the name of another node; `choice` and `hits` were malformed, or not of this installation.
  */
 export const REFUSED_MESSAGES = ['report', 'result', 'sign_of_life', 'choice', 'hits', 'question'] as const;
 export type RefusedMessage = (typeof REFUSED_MESSAGES)[number];
 
-const NAME = 'refused_node_messages';
+const STORED_COUNTS = 'refused_node_messages';
 
-/** Adds to the number of rejected messages. A single statement, so that threads writing at the same time lose nothing. */
+/** Adds to the number of rejected messages. This is a single statement, so that threads writing at the same time lose nothing. */
 export function addRefusedMessages(client: Database, kind: RefusedMessage, count: number): void {
   const path = `$.${kind}`;
   client
     .prepare(`INSERT INTO installation (name, value) VALUES (@name, json_object(@kind, @count))
      ON CONFLICT (name) DO UPDATE SET value = json_set(value, @path, ifnull(json_extract(value, @path), 0) + @count)`)
-    .run({ name: NAME, kind, path, count: BigInt(count) });
+    .run({ name: STORED_COUNTS, kind, path, count: BigInt(count) });
 }
 
-/** The number of rejected messages by kind. */
+/** Returns the number of rejected messages by kind. */
 export function refusedMessages(client: Database): Record<RefusedMessage, number> {
-  const stored: Partial<Record<RefusedMessage, number>> = JSON.parse(findNamedValue(client, NAME) ?? '{}');
+  const stored: Partial<Record<RefusedMessage, number>> = JSON.parse(findNamedValue(client, STORED_COUNTS) ?? '{}');
   const { report = 0, result = 0, sign_of_life = 0, choice = 0, hits = 0, question = 0 } = stored;
   return { report, result, sign_of_life, choice, hits, question };
 }

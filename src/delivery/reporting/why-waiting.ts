@@ -1,6 +1,6 @@
 /**
- * Why the mail of a campaign or automation waits: the warm-up of its sender, the rate of the mail provider, and what
- * only campaigns have.
+ * Tells why the mail of a campaign or automation waits: the warm-up of its sender, the rate of the mail provider, and the local times, the
+ * first batch and the A/B test of a campaign.
  */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
@@ -16,8 +16,8 @@ import { findWatch } from '../watch/watched-mailings.ts';
 import { type CheckedRule, checked, findContactAt, minuteOf, type Question } from './why.ts';
 
 /**
- * Returns the rules about the sender's warm-up and the rate of the mail provider. `senderId`: the sender of the mail;
- * null: it was deleted.
+ * Returns the rules about the sender's warm-up and the rate of the mail provider. `senderId` is the sender of the mail; null if the sender
+ * was deleted.
  */
 export function senderRules(client: Database, { email, now }: Question, senderId: number | null): CheckedRule[] {
   return [warmUpRule(client, senderId, now), paceRule(client, senderId, email, now)];
@@ -47,25 +47,27 @@ function paceRule(client: Database, senderId: number | null, email: string, now:
 interface Queued {
   state: number;
   attempts: number;
-  /** Epoch milliseconds, or one of `DUE`. */
+  /** When the mail is due, in epoch milliseconds, or one of `DUE`. */
   due: number;
 }
 
-/** How a campaign is sent, as far as its contacts get it at different times. */
+/** The settings of a campaign by which its contacts get it at different times. */
 interface Timing {
-  /** The id of its mailing; null before the start. */
+  /** The id of the campaign's mailing; null before the start. */
   mailing: number | null;
   local_time: 0 | 1;
   best_hour: 0 | 1;
-  /** Local date (YYYY-MM-DD) and time (HH:MM:SS). */
+  /** The local date (YYYY-MM-DD) at which the campaign starts. */
   schedule_date: string;
+  /** The local time (HH:MM:SS) at which the campaign starts. */
   schedule_time: string;
+  /** The share of recipients in the first batch, in percent; 0 if there is none. */
   canary_percent: number;
 }
 
 /**
- * Returns the rules about the recipient's own time, the first batch and the A/B test of a campaign. `delivery`:
- * undefined without a mail.
+ * Returns the rules about the recipient's own time, the first batch and the A/B test of a campaign. `delivery` is undefined if the contact
+ * has no mail of the campaign.
  */
 export function campaignRules(
   client: Database,

@@ -1,5 +1,5 @@
 /**
- * Why a contact gets a mail or not: each rule that decides on mail of campaigns and automations, with its value now and what would
+ * Tells why a contact gets a mail or not: each rule that decides on mail of campaigns and automations, with its value now and what would
  * change it.
  */
 import type { Database } from 'better-sqlite3';
@@ -39,22 +39,22 @@ export const RULES = [
   'cap',
 ] as const;
 
-/** A rule at this moment. */
+/** A rule with its value at this moment. */
 export interface CheckedRule {
   rule: (typeof RULES)[number];
-  /** 1: the rule allows the mail. */
+  /** 1 if the rule allows the mail. */
   is_met: 0 | 1;
   /** The value of the rule now, as a sentence. */
   value: Said;
-  /** What would make the rule allow the mail; null if the rule does. */
+  /** What would make the rule allow the mail; null if the rule allows it. */
   change: Said | null;
-  /** Of a frequency cap: the mails that count, latest first. */
+  /** The mails that count towards the frequency cap, latest first; only of a rule about a frequency cap. */
   counted_mails?: CountedMail[];
 }
 
 /** A mail that counts towards a frequency cap. */
 interface CountedMail {
-  /** Of a campaign, or of an automation and its mail. */
+  /** The name of the campaign, or of the automation with the subject of its mail. */
   name: string;
   sent_at: string;
 }
@@ -64,26 +64,27 @@ export function checked(rule: CheckedRule['rule'], isMet: boolean, value: Said, 
   return { rule, is_met: isMet ? 1 : 0, value, change: isMet ? null : sentence(change) };
 }
 
-/** A timestamp as sentences say it: 2026-02-03 09:30 UTC. */
+/** Returns a timestamp as sentences say it: 2026-02-03 09:30 UTC. */
 export function minuteOf(timestamp: string): string {
   return `${timestamp.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** What is asked: an address of an account, and the mail. */
+/** A question why an address of an account gets a mail or not. */
 export interface Question {
   account: number;
-  /** 0: the account does not know the address. */
+  /** The id of the address; 0 if the account does not know it. */
   address: number;
-  /** The address as it is compared; empty if it is not valid. */
+  /** The normalized address; empty if it is not valid. */
   email: string;
-  /** 0: none. */
+  /** The unsubscribe group of the mail; 0 if it has none. */
   group: number;
+  /** True if frequency caps do not apply to the mail. */
   ignoresCaps: boolean;
   now: Date;
   timeZone: string;
 }
 
-/** Returns the id of this address of the account; 0 if it has none. */
+/** Returns the id of this address of the account; 0 if the account does not have it. */
 export function findAddressId(client: Database, accountId: number, email: string): number {
   const id = client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
@@ -92,13 +93,16 @@ export function findAddressId(client: Database, accountId: number, email: string
   return id ?? 0;
 }
 
-/** Returns the id of a contact with the address in the account; null if there is none. */
+/** Returns the id of a contact of the account with this address; null if there is none. */
 export function findContactAt(client: Database, address: number): number | null {
   const contact = `SELECT c.id FROM contacts c WHERE c.address_id = ? AND ${isLiveContact('c')} ORDER BY c.id LIMIT 1`;
   return client.prepare<[number], number>(contact).pluck().get(address) ?? null;
 }
 
-/** Returns the rules about holds and sending hours. `rows`: what may have a hold of its own. */
+/**
+ * Returns the rules about holds and sending hours. `rows` are the records that may have a hold of their own, such as the campaign and its
+ * mailing.
+ */
 export function sendingRules(
   db: Db,
   { account, now, timeZone }: Question,
@@ -115,7 +119,7 @@ export function sendingRules(
   ];
 }
 
-/** Returns the rules about the contact: existing, unsubscribed, suppressed, inactive and frequency caps. */
+/** Returns the rules about the contact: whether it exists, is unsubscribed, suppressed or inactive, and the frequency caps. */
 export function contactRules(db: Db, question: Question): CheckedRule[] {
   const client = db.$client;
   const { account, address, group } = question;
@@ -139,7 +143,7 @@ export function contactRules(db: Db, question: Question): CheckedRule[] {
   ];
 }
 
-/** Returns a rule for each frequency cap of the account; one if there are none. */
+/** Returns a rule for each frequency cap of the account, or a single rule that is met if there are none. */
 function capRules(db: Db, { account, address, ignoresCaps, now, timeZone }: Question): CheckedRule[] {
   const caps = readMailCaps(db, account);
   if (caps.length === 0 || ignoresCaps)
@@ -156,13 +160,15 @@ function capRules(db: Db, { account, address, ignoresCaps, now, timeZone }: Ques
   });
 }
 
-/** The name of the campaign of a mailing, or of its automation with the subject of the mail. */
+/** SQL for the name of the campaign of a mailing, or of its automation with the subject of the mail. */
 const MAILING_NAME = `
   SELECT iif(m.owner_kind = 'single', (SELECT single_send_name FROM single_sends WHERE id = m.owner_id),
     au.automation_name || ifnull(': ' || (SELECT subject FROM automation_schedules WHERE id = m.owner_id), ''))
   FROM mailings m LEFT JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`;
 
-/** Returns the names of those of these targets that have the address as a member, or of all of them if `address` is null. */
+/**
+ * Returns the names of those of these targets that have the address as a member. If `address` is null, returns the names of all of them.
+ */
 export function targetNamesOf(client: Database, targets: readonly Target[], address: number | null): string {
   const names = {
     contacts: client
@@ -183,23 +189,23 @@ export function targetNamesOf(client: Database, targets: readonly Target[], addr
 
 /** Returns the rule about the list or segments of a mail. */
 export function targetRule(client: Database, targets: readonly Target[], address: number): CheckedRule {
-  const isIn = targetNamesOf(client, targets, address);
+  const names = targetNamesOf(client, targets, address);
   const value =
-    isIn === ''
+    names === ''
       ? sentence('why_not_in_target', { names: targetNamesOf(client, targets, null) || '–' })
-      : sentence('why_in', { names: isIn });
-  return checked('target', isIn !== '', value, 'why_target_change');
+      : sentence('why_in', { names });
+  return checked('target', names !== '', value, 'why_target_change');
 }
 
-/** Returns the rule about excluded targets, or segments that end an automation: met if the contact is in none. */
+/** Returns the rule about excluded targets, or about segments that end an automation. It is met if the contact is in none of them. */
 export function outsideRule(
   client: Database,
   rule: 'excluded' | 'goal' | 'exit',
   targets: readonly Target[],
   address: number,
 ): CheckedRule {
-  const isIn = targetNamesOf(client, targets, address);
+  const names = targetNamesOf(client, targets, address);
   const value =
-    isIn === '' ? sentence(targets.length === 0 ? 'why_none_set' : 'why_in_none') : sentence('why_in', { names: isIn });
-  return checked(rule, isIn === '', value, 'why_outside_change');
+    names === '' ? sentence(targets.length === 0 ? 'why_none_set' : 'why_in_none') : sentence('why_in', { names });
+  return checked(rule, names === '', value, 'why_outside_change');
 }

@@ -1,7 +1,7 @@
 /**
- * Mailings that each recipient gets at the same time of day in their own time zone. At enqueueing, each recipient's due
- * time is set to that time in their zone; restarts do not change it. A contact's zone is the one stored for the
- * contact, or else the zone of their place.
+ * Mailings that each recipient gets at the same time of day in their own time zone. When recipients are enqueued, the due time of each is
+ * set to that time in their zone; restarts do not change it. A contact's zone is the one stored for the contact, or else the zone of their
+ * place.
  */
 
 import { readFileSync } from 'node:fs';
@@ -23,12 +23,12 @@ export interface LocalTime {
   zone: string;
 }
 
-/** The recipients in one place, as comma-separated delivery ids. */
+/** The recipients in one place. `ids` are the ids of their deliveries, separated by commas. */
 type PlaceGroup = Place & { ids: string; people: number };
 
 /**
- * Returns a function that sets the due times of the recipients enqueued after a delivery. Call it in the transaction that enqueues them.
- * The due time in each zone is computed once.
+ * Returns a function that sets the due times of the recipients enqueued after the delivery with the id `after`. The due time in each zone
+ * is computed once. Call the function in the transaction that enqueues them.
  */
 export function localTimes(client: Database, mailingId: number): (after: number, local: LocalTime) => void {
   const moments = new Map<string, number>();
@@ -50,11 +50,11 @@ export function localTimes(client: Database, mailingId: number): (after: number,
         WHERE d.mailing_id = ? AND d.id > ? AND d.state = ${DELIVERY_STATE.queued} GROUP BY 1, 2, 3`)
       .all(mailingId, after);
     const byDueTime = Map.groupBy(groups, (place) => dueTimeIn(findZone(place) ?? local.zone, local));
-    for (const [due, theirs] of byDueTime) {
-      setDueTime.run(due, `[${theirs.map(({ ids }) => ids).join()}]`);
+    for (const [due, placesOfTime] of byDueTime) {
+      setDueTime.run(due, `[${placesOfTime.map(({ ids }) => ids).join()}]`);
       count(
         due,
-        theirs.reduce((sum, { people }) => sum + people, 0),
+        placesOfTime.reduce((sum, { people }) => sum + people, 0),
       );
     }
   };
@@ -72,12 +72,15 @@ export function waitCounter(client: Database, mailingId: number): (due: number, 
 export interface LocalWait {
   /** The number of recipients still waiting, including those who have unsubscribed since. */
   people: number;
-  /** When the next and the last of them are due, ISO timestamps. */
+  /** When the next of these recipients is due, as an ISO timestamp. */
   next_at: string;
+  /** When the last of these recipients is due, as an ISO timestamp. */
   last_at: string;
 }
 
-/** The recipients that a mailing still waits for at `now`; null if there are none, or if it is sent to all at one moment. */
+/**
+ * Returns the recipients that a mailing still waits for at `now`; null if there are none, or if the mailing is sent to all at one moment.
+ */
 export function findLocalWait(client: Database, mailingId: number, now: Date): LocalWait | null {
   const row = client
     .prepare<[number, number], { people: number | null; next: number; last: number }>(
@@ -89,33 +92,33 @@ export function findLocalWait(client: Database, mailingId: number, now: Date): L
   return { people, next_at: isoTimestamp(new Date(next)), last_at: isoTimestamp(new Date(last)) };
 }
 
-/** The number of characters of a custom value compared with zone names; none is that long. */
+/** The number of characters of a custom value that are compared with the names of zones. No zone has a longer name. */
 const MAX_ZONE_LENGTH = 65;
 
 /** The stored details of where a contact lives. */
 export interface Place {
   country_id: number | null;
   state: string | null;
-  /** As it was given; may not be a valid zone. */
+  /** The text in the contact's field for the time zone, which may not be a valid zone. */
   time_zone: string | null;
 }
 
 /**
- * data/time-zones.json: for each ISO 3166-1 country code its zone, or the states in each of its zones. States are written as in
- * data/places, with alternative spellings after `|`; `*` is the rest of the country. A place counts as the zone in which at least nine in
- * ten of its people live; a place without such a zone is missing.
+ * The content of data/time-zones.json: for each ISO 3166-1 country code its zone, or the states in each of its zones. States are written as
+ * in data/places, with alternative spellings after `|`; `*` is the rest of the country. A place counts as the zone in which at least nine
+ * in ten of its people live; a place without such a zone is missing.
  */
 type ZonesByCountry = Record<string, string | Record<string, string[]>>;
 
 interface CountryZones {
   byState: ReadonlyMap<string, string>;
-  /** The zone if the state is unknown or not listed; null if that leaves it open. */
+  /** The zone if the state is unknown or not listed; null if the country alone does not tell the zone. */
   elsewhere: string | null;
 }
 
 let countries: Map<number, CountryZones> | undefined;
 
-/** The zone of a contact; null if their place is unknown or has several zones. */
+/** Returns the zone of a contact; null if their place is unknown or has several zones. */
 export function findZone({ country_id, state, time_zone }: Place): string | null {
   if (time_zone !== null && isTimeZone(time_zone)) return time_zone;
   countries ??= readZones();
@@ -145,12 +148,12 @@ function countryZones(zones: string | Record<string, string[]>): CountryZones {
   return { byState, elsewhere };
 }
 
-/** The form in which names of states are compared: São Paulo becomes sao paulo. */
+/** Returns the form in which names of states are compared: São Paulo becomes sao paulo. */
 function stateKey(name: string): string {
   return name.normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();
 }
 
-/** The columns of the `Place` of a contact with this alias, as SQL, for contacts of an account. */
+/** Returns SQL for the columns of the `Place` of a contact of an account. `contact` is the alias of the contact's row. */
 export function placeColumns(client: Database, accountId: number, contact: string): string {
   const field = client
     .prepare<[number, string], { id: number }>(

@@ -1,9 +1,9 @@
 /**
- * The frequency cap: how many campaign mails a contact gets at most within some days. It is checked at the claim, inside its transaction,
- * against the ledger, so that two mailings at once cannot both use the last allowed mail. A mail whose sending has begun is never capped,
- * because it may have been sent before a crash; it counts towards the cap of other mails. Only one index of the ledger is read, which contains
- * only mails of accounts with caps (`counts_to_caps`): each claim marks its own mails, and `ledger/earlier-mails.ts` marks those sent
- * before the caps were set.
+ * The frequency cap: how many campaign mails a contact gets at most within some days. It is checked against the ledger at the claim, inside
+ * the claim's transaction, so that two mailings at once cannot both use the last allowed mail. A mail whose sending has begun is never
+ * capped, because it may have been sent before a crash; it counts towards the cap of other mails. Only one index of the ledger is read,
+ * which contains only mails of accounts with caps (`counts_to_caps`): each claim marks its own mails, and `ledger/earlier-mails.ts` marks
+ * those sent before the caps were set.
  */
 import type { Database } from 'better-sqlite3';
 import { IS_RECEIVED_OR_UNDERWAY, type MailCap } from '../../database/schema/index.ts';
@@ -14,10 +14,11 @@ import { addDays, toUtc, wallClock } from '../../time/zones.ts';
 export const MAX_CAPS = 3;
 export const MAX_CAP_MAILS = 50;
 export const MAX_CAP_DAYS = 31;
-/** How long after its due time an automation's mail may wait because of the caps. */
+/** How long after its due time an automation's mail may wait because of the caps, in milliseconds. */
 const LONGEST_WAIT_MS = 7 * 86_400_000;
 const START_OF_DAY = '00:00:00';
 
+/** The stored reason of a mail that waits for the caps. */
 const WAITS = stored(sentence('waits_for_cap'));
 
 /** A recipient to check. */
@@ -27,7 +28,8 @@ interface CapCandidate {
 }
 
 /**
- * The result for a recipient who has reached the cap: excluded with a stored reason, or to be tried again at `until` (epoch milliseconds).
+ * A recipient who has reached the cap, with the reason in its stored form: excluded if `until` is null, else to be tried again at `until`
+ * (epoch milliseconds).
  */
 export type Capped<Recipient> = { recipient: Recipient; reason: string; until: number | null };
 
@@ -35,25 +37,27 @@ export type Capped<Recipient> = { recipient: Recipient; reason: string; until: n
 export interface MailingCaps {
   account: number;
   caps: readonly MailCap[];
-  /** True if its mails ignore the caps. They still count towards the caps of other mails. */
+  /** True if the mailing's mails ignore the caps. They still count towards the caps of other mails. */
   ignores: boolean;
+  /** True for a mail of an automation. */
   in_series: boolean;
   /** Whether mails sent before the caps were set are still being marked. */
   is_incomplete: boolean;
 }
 
-/** The caps at a given time, as parameters of SQL statements: the period of each begins with a local day. */
+/** The caps at a given time, as parameters of SQL statements. The period of each cap begins with a local day. */
 export interface CapPeriods {
   /** The beginning of the longest period, epoch milliseconds. */
   from: number;
   /** The largest number of mails that any of the caps allows. */
   most: number;
-  /** By the index of the cap: when its period begins, how many mails it allows, and the reason when they are used up. */
+  /** By the index of the cap: when its period begins (`from`), and how many mails it allows (`mails`). */
   [slot: `from${number}` | `mails${number}`]: number | null;
+  /** By the index of the cap: the stored reason when its mails are used up. */
   [slot: `reason${number}`]: string | null;
 }
 
-/** The caps at `now`, epoch milliseconds. Days begin in the time zone, and each period ends with the current day. */
+/** Returns the caps at `now`, epoch milliseconds. Days begin in the time zone, and each period ends with the current day. */
 export function capPeriods(caps: readonly MailCap[], now: number, timeZone: string): CapPeriods {
   const { date } = wallClock(new Date(now), timeZone);
   const starts = caps.map(({ days }) => toUtc(addDays(date, 1 - days), START_OF_DAY, timeZone).getTime());
@@ -71,13 +75,16 @@ function capReason({ mails, days }: MailCap): string {
   return stored(days === 1 ? sentence('over_cap_day', { mails }) : sentence('over_cap', { mails, days }));
 }
 
-/** The times, or other columns, of the mails sent to the contact `address` (SQL) since @from, latest first, as SQL: at most @most. */
+/**
+ * Returns SQL for the latest mails, at most @most, that were sent to the contact `address` (SQL) since @from: by default their times,
+ * latest first.
+ */
 const latestMails = (address: string, columns = 'updated_at') => `
   SELECT ${columns} FROM deliveries INDEXED BY deliveries_capped
   WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}
   ORDER BY updated_at DESC LIMIT @most`;
 
-/** Why the contact `address` (SQL) may get no more mail now, as SQL; null if the caps allow one. */
+/** Returns SQL for the reason why the contact `address` (SQL) may get no more mail now; null if the caps allow one. */
 export function capReasonOf(address: string): string {
   const slots = Array.from(
     { length: MAX_CAPS },
@@ -86,15 +93,15 @@ export function capReasonOf(address: string): string {
   return `(SELECT CASE ${slots.join(' ')} END FROM (${latestMails(address)}))`;
 }
 
-/** A mail that counts towards a cap, and when it was sent, epoch milliseconds. */
+/** A mail that counts towards a cap. `updated_at` is when it was sent, in epoch milliseconds. */
 interface CappedMail {
   mailing_id: number;
   updated_at: number;
 }
 
 /**
- * Returns each cap with the mails that count for the address at `now`, epoch milliseconds, latest first; at most as
- * many as a cap allows.
+ * Returns each cap with the mails that count towards it for the address at `now`, epoch milliseconds, latest first. There are at most as
+ * many as the largest cap allows.
  */
 export function mailsWithinCaps(
   client: Database,
@@ -122,7 +129,7 @@ const CAPS_OF_MAILING = `
   FROM mailings m CROSS JOIN accounts a ON a.id = m.user_id
   WHERE m.id = ? AND a.mail_caps IS NOT NULL AND m.owner_kind IN ('single', 'schedule')`;
 
-/** The account's caps for a campaign's mailing; null if there are none, and for all other mail. */
+/** Returns the account's caps for the mailing of a campaign or an automation; null if there are none, and for all other mailings. */
 export function findMailingCaps(client: Database, mailing: number): MailingCaps | null {
   type Row = { account: number; caps: string } & Record<'ignores' | 'in_series' | 'is_incomplete', 0 | 1>;
   const row = client.prepare<[number], Row>(CAPS_OF_MAILING).get(mailing);
@@ -137,6 +144,7 @@ export function findMailingCaps(client: Database, mailing: number): MailingCaps 
   };
 }
 
+/** SQL for the reason why each of @addresses may get no more mail; null if the caps allow one. */
 const CAPPED = `SELECT value AS address_id, ${capReasonOf('value')} AS reason FROM json_each(@addresses)`;
 
 const DUE_SINCE = 'SELECT due_at FROM enrolments INDEXED BY enrolments_delivery WHERE delivery_id = ?';
@@ -168,7 +176,7 @@ export function findCapped<Recipient extends CapCandidate>(
   });
 }
 
-/** When the caps allow another mail: on that day at the current time of day. Null if that is too late. */
+/** Returns when the caps allow another mail, on the first possible day at the current time of day; null if that is too late. */
 function findNextTry(
   client: Database,
   { id, address_id }: CapCandidate,

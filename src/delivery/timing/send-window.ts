@@ -1,4 +1,4 @@
-/** The sending hours: the weekdays and hours in which mail of single sends and automations may be sent. All other times are quiet hours. */
+/** The sending hours: the weekdays and hours in which mail of campaigns and automations may be sent. All other times are quiet hours. */
 import type { Database } from 'better-sqlite3';
 import { readSendWindow } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
@@ -6,14 +6,14 @@ import type { SendWindow } from '../../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 
 /**
- * The last day searched, counted from today: 7 is the same weekday of the next week, and one more because a clock change can
- * skip a window.
+ * The last day that is searched, counted from today. 7 is the same weekday of the next week; one more day is searched because a clock
+ * change can skip a window.
  */
 const LAST_SEARCHED_DAY = 8;
 
 /**
- * Returns when mail that is due at `now` may be sent by these sending hours; null: at once. A window skipped by a clock change
- * is ignored; a window whose hour occurs twice is open both times.
+ * Returns when mail that is due at `now` may be sent by these sending hours; null if it may be sent at once. A window skipped by a clock
+ * change is ignored; a window whose hour occurs twice is open both times.
  */
 export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
   const isOpen = (moment: Date) => {
@@ -26,7 +26,7 @@ export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZ
     const opening = toUtc(addDays(today, after), `${opens}:00`, timeZone);
     if (opening > now && isOpen(opening)) return opening;
   }
-  // Reached only if a clock change skips the only window of a week; the caller asks again then.
+  // This is reached only if a clock change skips the only window of a week; the caller then asks again.
   return new Date(now.getTime() + LAST_SEARCHED_DAY * 86_400_000);
 }
 
@@ -39,7 +39,7 @@ export function waitingAccounts(client: Database, now: Date, timeZone: string): 
 
 const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_window WHERE send_window IS NOT NULL';
 
-/** Returns when mail of an account that is due at `now` may be sent by the account's sending hours; null: at once. */
+/** Returns when mail of an account that is due at `now` may be sent by the account's sending hours; null if it may be sent at once. */
 export function findWaitsUntil(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
   const window = readSendWindow(db, accountId);
   return window && waitsUntil(window, now, timeZone);

@@ -1,6 +1,6 @@
 /**
- * The ledger of transactional mail. Only the files in this folder add its mails and change their state. Each mail gets exactly one final
- * state, and every change is one short transaction, so that a crash leaves nothing half done.
+ * The ledger of transactional mail. Only the files in this folder add transactional mails and change their state. Each mail gets exactly
+ * one final state, and every change is one short transaction, so that a crash leaves nothing half done.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressionReason } from '../../audience/eligibility.ts';
@@ -12,7 +12,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { MAX_WAIT_MS } from '../queue/backoff.ts';
 import type { FinalState } from '../queue/ledger/ledger.ts';
 
-/** A mail to add. */
+/** A mail to add to the queue. */
 export interface NewMail {
   utr: string;
   user_id: number;
@@ -21,7 +21,7 @@ export interface NewMail {
   email: string;
   name: string;
   subject: string;
-  /** JSON of `Bodies`. */
+  /** The bodies, as JSON of `Bodies`. */
   content: string;
   attachments: readonly Attachment[];
   size: number;
@@ -29,7 +29,7 @@ export interface NewMail {
   message_domain: string;
   idempotency_key: string | null;
   request_hash: string;
-  /** Epoch milliseconds. */
+  /** When the mail was created, in epoch milliseconds. */
   created_at: number;
 }
 
@@ -45,36 +45,36 @@ export interface ClaimedMail {
   name: string;
   subject: string;
   content: string;
-  /** JSON of `Attachment[]`. */
+  /** The attachments, as JSON of `Attachment[]`. */
   attachments: string;
   size: number;
   message_key: string;
   message_domain: string;
   /** The number of earlier attempts. */
   attempt: number;
-  /** Epoch milliseconds of the steady clock; 0 before the first attempt. */
+  /** When the first attempt began, in epoch milliseconds of the steady clock; 0 before the first attempt. */
   first_tried_at: number;
-  /** Epoch milliseconds. */
+  /** When the mail was created, in epoch milliseconds. */
   created_at: number;
 }
 
-/** A due mail, with the reason if it may not be sent. */
+/** A mail that is due. */
 export interface DueMail extends ClaimedMail {
-  /** In its stored form. */
+  /** The reason why the mail may not be sent, in its stored form; null if it may be sent. */
   ineligible_because: string | null;
 }
 
-/** The result of sending a mail: a final state, or back in the queue until `due_at` (epoch milliseconds of the steady clock). */
+/** The result of sending a mail: a final state, or `queued` if the mail waits until `due_at` (epoch milliseconds of the steady clock). */
 export interface MailResult {
   mail: ClaimedMail;
   state: FinalState | 'queued';
   reply: Said;
   due_at: number;
-  /** Whether the address does not exist. */
+  /** Whether to suppress the address, because it does not exist. */
   suppress: boolean;
 }
 
-/** Accounts with due mail, found with two lookups each, however long their queues are. */
+/** SQL for the accounts with due mail. Each is found with two lookups, however long its queue is. */
 const DUE_ACCOUNTS = `
   WITH RECURSIVE accounts(id) AS (
     SELECT min(user_id) FROM transactional_mails INDEXED BY transactional_mails_queue WHERE state = ${DELIVERY_STATE.queued}
@@ -83,6 +83,7 @@ const DUE_ACCOUNTS = `
   SELECT a.id FROM accounts a WHERE a.id IS NOT NULL AND EXISTS (SELECT 1 FROM transactional_mails t INDEXED BY transactional_mails_queue
     WHERE t.user_id = a.id AND t.state = ${DELIVERY_STATE.queued} AND t.due_at <= ?)`;
 
+/** SQL for the due mails of an account, the longest due first. */
 const DUE = `
   SELECT t.id, t.utr, t.user_id, t.sender_id, t.address_id, t.email, a.normalized_email, t.name, t.subject, t.content, t.attachments, t.size,
     t.message_key, t.message_domain, t.attempt, t.created_at, ifnull(t.first_tried_at, 0) AS first_tried_at, ${suppressionReason('t')} AS ineligible_because
@@ -137,8 +138,9 @@ export class TransactionalLedger {
   }
 
   /**
-   * Call it at startup: mails whose sending an earlier run did not finish go back to the queue and keep their Message-ID. Mails due
-   * later than the longest retry wait, because the clock was ahead, become due at `now`. Returns how many were put back.
+   * Recovers what an earlier run left. Call it at startup. Mails whose sending was not finished go back to the queue and keep their
+   * Message-ID. Mails due later than the longest retry wait, because the clock was ahead, become due at `now`. Returns the number of mails
+   * that went back.
    */
   recover(now: number): number {
     const { queued, sending } = DELIVERY_STATE;
@@ -155,12 +157,12 @@ export class TransactionalLedger {
       .immediate();
   }
 
-  /** The accounts with mail that is due at `steady`, epoch milliseconds of the steady clock. */
+  /** Returns the accounts with mail that is due at `steady`, epoch milliseconds of the steady clock. */
   dueAccounts(steady: number): number[] {
     return this.#dueAccounts.all(steady);
   }
 
-  /** Up to `limit` due mails of an account, the longest due first. */
+  /** Returns up to `limit` due mails of an account, the longest due first. */
   due(accountId: number, steady: number, limit: number): DueMail[] {
     return this.#due.all(accountId, steady, limit);
   }

@@ -9,7 +9,7 @@ import { MailData } from '../mime/mail-data.ts';
 import { quotedPrintable } from '../mime/quoted-printable.ts';
 import type { ClaimedMail } from './ledger.ts';
 
-/** The JSON in `transactional_mails.content`: the bodies with their values merged. At least one is not null. */
+/** The JSON in `transactional_mails.content`: the bodies with their values merged. At least one of them is not null. */
 export interface Bodies {
   html: string | null;
   text: string | null;
@@ -19,20 +19,20 @@ export interface Bodies {
 export interface MailSender {
   name: string;
   address: string;
-  /** Null: replies go to the sender. */
+  /** The address for replies; null if replies go to the sender. */
   replyTo: string | null;
 }
 
 // Quoted-printable does not contain the boundary.
 const ALTERNATIVE = '=_sendlark';
 
-/** What a message is built from, of the columns of a mail. */
+/** The columns of a mail from which its message is built. */
 type BuiltMail = Pick<
   ClaimedMail,
   'id' | 'utr' | 'name' | 'subject' | 'content' | 'attachments' | 'message_key' | 'message_domain'
 >;
 
-/** Builds the whole message to `to`. Yields to other work between two pieces of an attachment. */
+/** Builds the whole message for the address `to`. Yields to other work between two pieces of an attachment. */
 export async function buildMail(
   client: Database,
   mail: BuiltMail,
@@ -69,7 +69,7 @@ export async function buildMail(
   return MailData.joined(pieces);
 }
 
-/** The Message-ID of a mail without its brackets. The `t` distinguishes it from that of a mailing's delivery. */
+/** Returns the Message-ID of a mail without brackets. The `t` distinguishes it from the Message-ID of a mailing's delivery. */
 export function messageId({
   id,
   message_key,

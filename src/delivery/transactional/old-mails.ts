@@ -1,37 +1,43 @@
-/** Removes records of transactional mail that are kept only for a time: idempotency keys, and the records of old mails. */
+/** Removes what is kept only for a time of transactional mail: idempotency keys, and the records of mails. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 
 const DAY_MS = 86_400_000;
-/** How long an idempotency key is remembered. */
+/** How long an idempotency key is remembered, in milliseconds. */
 const KEYS_MS = DAY_MS;
 /** The maximum number of keys remembered for all accounts; the oldest are removed first. */
 const MAX_KEYS = 1_000_000;
-/** How long the record of a mail is kept. */
+/** How long the record of a mail is kept, in milliseconds. */
 const RECORDS_MS = 90 * DAY_MS;
-/** The number of rows per transaction, which takes some milliseconds. */
+/** The number of rows that are removed in one transaction, which takes some milliseconds. */
 const ROWS = 200;
-/** The bytes of kept messages per transaction, exceeded by at most one message of 1 MiB. SQLite overwrites removed bytes. */
+/**
+ * The number of bytes of kept messages that are removed in one transaction. It is exceeded by at most one message of 1 MiB. It is limited
+ * because SQLite overwrites removed bytes.
+ */
 const KEPT_BYTES = 2 * 1024 * 1024;
-/** The delay before the next search, once nothing is left to remove. */
+/** The delay before the next search, once nothing is left to remove, in milliseconds. */
 const IDLE_MS = 60_000;
 
 const FORGET_KEYS = `
   UPDATE transactional_mails SET idempotency_key = NULL, request_hash = '' WHERE id IN (
     SELECT id FROM transactional_mails INDEXED BY transactional_mails_keyed
     WHERE idempotency_key IS NOT NULL AND created_at < @before ORDER BY created_at LIMIT ${ROWS})`;
-/** The time of the newest key beyond the maximum. */
+/** SQL for the time of the newest key beyond the maximum. */
 const NEWEST_EXCESS_KEY = `
   SELECT created_at FROM transactional_mails INDEXED BY transactional_mails_keyed
   WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_KEYS}`;
-/** Examines only the oldest rows, so that the cost does not depend on their number. A mail stays queued for at most 4 days. */
+/**
+ * SQL that removes old mails. It examines only the oldest rows, so that the cost does not depend on the number of rows. A mail stays queued
+ * for at most 4 days.
+ */
 const REMOVE_OLD = removeSome(`
   SELECT id FROM (SELECT id, created_at, state FROM transactional_mails ORDER BY id LIMIT ${ROWS})
   WHERE created_at < @before AND state >= ${DELIVERY_STATE.accepted}`);
 const ERASE = removeSome(`
   SELECT id FROM transactional_mails INDEXED BY transactional_mails_address WHERE address_id = @address ORDER BY id LIMIT ${ROWS}`);
 
-/** SQL that removes the first of these mails with the messages that are kept of them, as many as fit into one transaction. */
+/** Returns SQL that removes the first of these mails, as many as fit into one transaction, with the messages that are kept of them. */
 function removeSome(mails: string): string {
   return `
     DELETE FROM transactional_mails WHERE id IN (
@@ -42,7 +48,7 @@ function removeSome(mails: string): string {
       WHERE bytes_before < ${KEPT_BYTES})`;
 }
 
-/** Removes some of the mails to an address with the messages that are kept of them. Returns whether there were any. */
+/** Removes some of the mails to an address with the messages that are kept of them. Returns true if there were any. */
 export function eraseSomeMails(client: Database, address: number): boolean {
   return client.prepare(ERASE).run({ address }).changes > 0;
 }
@@ -51,7 +57,10 @@ export function eraseSomeMails(client: Database, address: number): boolean {
 export class OldMails {
   readonly #client: Database;
   #restsUntil = Number.NEGATIVE_INFINITY;
-  /** Keys older than this are removed in the current round. Counting the keys takes long, so it is done once per round. */
+  /**
+   * The time before which keys are removed in the current round; null before the round. It is found once per round, because counting the
+   * keys takes long.
+   */
   #removeKeysBefore: number | null = null;
 
   constructor(client: Database) {

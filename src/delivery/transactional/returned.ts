@@ -6,7 +6,7 @@ import type { Said } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
-/** A mail that may have bounced or been complained about. */
+/** A transactional mail that may have bounced or caused a complaint. */
 export interface ReturnedMail {
   id: number;
   user_id: number;
@@ -15,7 +15,7 @@ export interface ReturnedMail {
   normalized_email: string;
 }
 
-/** The mail with this id; undefined if there is none. */
+/** Returns the mail with this id; undefined if there is none. */
 export function findTransactionalMail(client: Database, id: number): ReturnedMail | undefined {
   return client
     .prepare<[number], ReturnedMail>(`SELECT t.id, t.user_id, t.address_id, t.message_key, a.normalized_email
@@ -24,9 +24,8 @@ export function findTransactionalMail(client: Database, id: number): ReturnedMai
 }
 
 /**
- * Records a bounce or complaint in one transaction, and suppresses the address if `suppress` is true. A bounce proves
- * that the mail was sent, because only a server that received it knows its return path. So a mail that a crash left queued is not sent
- * again.
+ * Records a bounce or complaint in one transaction, and suppresses the address if `suppress` is true. A bounce proves that the mail was
+ * sent, because only a server that received the mail knows its return path. So a mail that a crash left queued is not sent again.
  */
 export function recordReturned(
   client: Database,

@@ -1,6 +1,6 @@
 /**
- * Sends transactional mail through the courier. It has its own queue, and each request wakes this worker, so that no mail waits for a
- * campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
+ * Sends transactional mail through the courier. The mail has a queue of its own, and each request wakes this worker, so that no mail waits
+ * for a campaign. The background thread also runs the worker as one of its steps. Accounts take turns.
  */
 
 import { promisify } from 'node:util';
@@ -25,18 +25,17 @@ import type { WarmUps } from '../warm-up/warm-ups.ts';
 import { type ClaimedMail, type DueMail, type MailResult, TransactionalLedger } from './ledger.ts';
 import { buildMail } from './mail.ts';
 
-/**
- * The maximum number of mails sent at the same time, in total and per account, and their maximum total size in bytes. A larger mail is sent
- * alone.
- */
+/** The maximum number of mails sent at the same time. */
 const MAX_IN_FLIGHT = 16;
+/** The maximum number of mails of one account sent at the same time. */
 const MAX_OF_ACCOUNT = 8;
+/** The maximum total size of the mails sent at the same time, in bytes. A larger mail is sent alone. */
 const MAX_BYTES = 24 * 1024 * 1024;
-/** The maximum size of a message that is kept as sent, in bytes: a mail with some small files. */
+/** The maximum size of a message that is kept as sent, in bytes. It has room for some small files. */
 const MAX_KEPT_BYTES = 1024 * 1024;
-/** If a rate limit allows no mail, the queue is read again after this time. */
+/** The time after which the queue is read again if a rate limit allows no mail, in milliseconds. */
 const RATE_WAIT_MS = 20;
-/** A mail whose sender is no longer verified is tried again after this time. */
+/** The time after which a mail is tried again if its sender is no longer verified, in milliseconds. */
 const UNVERIFIED_WAIT_MS = 60_000;
 
 interface TransactionalDeps {
@@ -48,22 +47,22 @@ interface TransactionalDeps {
   /** The domain of return paths; '' if bounces go to the sender's own address. */
   bounceDomain: string;
   mustBeVerified(): boolean;
-  /** Whether this process can send mail itself. In an installation with sender nodes it may have no SMTP relay. */
+  /** Returns true if this process can send mail itself. In an installation with sender nodes, it may have no SMTP relay. */
   canSend(): boolean;
   log: Log;
 }
 
-/** A claimed mail with its sender and its SMTP relay; `relayId` is null for any relay. */
+/** A claimed mail with its sender and its SMTP relay. `relayId` is null if any relay may send the mail. */
 interface ReadyMail {
   mail: ClaimedMail;
   sender: SenderFacts;
   relayId: number | null;
 }
 
-const compressed = promisify(deflateRaw);
+const compress = promisify(deflateRaw);
 
-/** The outcome of a hand-off, and the message that was sent if it is to be kept. */
-interface Handed {
+/** The outcome of a hand-off, and the message that was sent; null if the message is not to be kept. */
+interface HandOffResult {
   outcome: Outcome | 'withdrawn';
   sent: Buffer | null;
 }
@@ -74,11 +73,14 @@ export class TransactionalWorker {
   readonly #senders: Senders;
   readonly #keys: DkimKeys;
   readonly #steady: () => number;
-  /** The mails being sent, and accepted ones until their message is kept, because the message takes memory until then. */
+  /**
+   * The mails being sent, and accepted mails whose message is not kept yet, because the message takes memory until then. By the id of the
+   * mail.
+   */
   readonly #inFlight = new Map<number, ClaimedMail>();
   #results: MailResult[] = [];
   #withdrawn: ClaimedMail[] = [];
-  /** Grows with each claim, so that a different account comes first each time. */
+  /** A number that grows with each claim, so that a different account comes first each time. */
   #rotation = 0;
   #isStopping = false;
   #isScheduled = false;
@@ -100,7 +102,7 @@ export class TransactionalWorker {
     return this.#inFlight.size + this.#results.length + this.#withdrawn.length;
   }
 
-  /** Records results and starts to send due mails. Throws if the disk fails; the results are then kept for the next call. */
+  /** Records results and starts to send due mails. Throws if the disk fails; the results are then recorded by the next call. */
   run(): void {
     const { client, clock, canSend } = this.#deps;
     const mayClaim = !this.#isStopping && canSend() && sendingHeldReason(client) === null;
@@ -150,7 +152,7 @@ export class TransactionalWorker {
     this.run();
   }
 
-  /** Claims mails of these accounts in turn, as many as the rates and the limits above allow. Call it inside a transaction. */
+  /** Claims mails of these accounts in turn, as many as the rates and the limits allow. Call it inside a transaction. */
   #claim(accounts: readonly number[], steady: number, now: Date): ReadyMail[] {
     const started: ReadyMail[] = [];
     const busy = [...this.#inFlight.values()];
@@ -158,8 +160,8 @@ export class TransactionalWorker {
     for (let at = 0; at < accounts.length; at++) {
       const account = accounts[(this.#rotation + at) % accounts.length] ?? 0;
       const share = Math.ceil((MAX_IN_FLIGHT - busy.length) / (accounts.length - at));
-      const left = MAX_OF_ACCOUNT - busy.filter(({ user_id }) => user_id === account).length;
-      for (const mail of this.#ledger.due(account, steady, Math.max(0, Math.min(share, left)))) {
+      const free = MAX_OF_ACCOUNT - busy.filter(({ user_id }) => user_id === account).length;
+      for (const mail of this.#ledger.due(account, steady, Math.max(0, Math.min(share, free)))) {
         if (busy.length > 0 && bytes + mail.size > MAX_BYTES) break;
         const start = this.#claimOne(mail, steady, now);
         if (start === 'later') break;
@@ -173,7 +175,7 @@ export class TransactionalWorker {
     return started;
   }
 
-  /** Claims a mail. Returns null if it is now in a final state or waits, 'later' if the rate allows none. */
+  /** Claims a mail. Returns null if the mail is now in a final state or waits, and 'later' if the rate allows no mail. */
   #claimOne(mail: DueMail, steady: number, now: Date): ReadyMail | null | 'later' {
     const { rates } = this.#deps;
     const ledger = this.#ledger;
@@ -185,7 +187,8 @@ export class TransactionalWorker {
     }
     const sender = this.#senders.get(mail.sender_id);
     if ('held_code' in sender) {
-      // The sender may never be verified again, and a mail that waits forever would keep older records from being removed.
+      // A mail gives up after a while, because the sender may never be verified again, and a mail that waits forever would keep older
+      // records from being removed.
       const isTooOld = now.getTime() - mail.created_at >= GIVE_UP_AFTER_MS;
       if (sender.held_code === 'sender_deleted' || isTooOld) finish('cancelled', sender.held_reason);
       else ledger.postpone(mail, steady + UNVERIFIED_WAIT_MS);
@@ -195,7 +198,7 @@ export class TransactionalWorker {
       this.#runAfter(RATE_WAIT_MS);
       return 'later';
     }
-    // The call reserves a place in the domain's rate, so it comes last.
+    // This call reserves a place in the domain's rate, so it comes after all other checks.
     const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
     if (wait > 0) {
       rates.giveBack(1);
@@ -216,7 +219,7 @@ export class TransactionalWorker {
 
   async #handOver(start: ReadyMail): Promise<void> {
     const { mail } = start;
-    const { outcome, sent } = await this.#send(start).catch((error: unknown): Handed => {
+    const { outcome, sent } = await this.#send(start).catch((error: unknown): HandOffResult => {
       this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built', 'error');
       const reply = sentence('not_built');
       return { outcome: { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply }, sent: null };
@@ -240,18 +243,18 @@ export class TransactionalWorker {
   /** Keeps the message of an accepted mail. A failure is only logged, because the mail has been sent. */
   async #keep(mail: ClaimedMail, message: Buffer): Promise<void> {
     try {
-      this.#ledger.keep(mail, await compressed(message));
+      this.#ledger.keep(mail, await compress(message));
     } catch (error) {
       this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a sent mail could not be kept', 'warn');
     }
   }
 
-  async #send({ mail, sender, relayId }: ReadyMail): Promise<Handed> {
+  async #send({ mail, sender, relayId }: ReadyMail): Promise<HandOffResult> {
     const { client, clock, courier, bounceDomain } = this.#deps;
     const from = asciiAddress(sender.from_email);
     if (from === null) throw new Error('its sender has no valid address');
     const { email, normalized_email: normalized } = mail;
-    // The local part as given, the domain in ASCII form.
+    // The address has the local part as it was given, and the domain in ASCII form.
     const to = email.slice(0, email.lastIndexOf('@')) + normalized.slice(normalized.lastIndexOf('@'));
     const replyTo = sender.reply_to === sender.from_email ? null : sender.reply_to;
     const message = await this.#signed(
@@ -296,7 +299,7 @@ export class TransactionalWorker {
     return message.withField(await key.signer.signInThreadPool(message.bytes, this.#deps.clock.now()));
   }
 
-  /** Runs once in the next turn of the event loop, with all results that arrived until then. */
+  /** Calls `run` once in the next turn of the event loop, with all results that arrive until then. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -315,7 +318,7 @@ export class TransactionalWorker {
     this.#timer.unref();
   }
 
-  /** Like `run`, but logs a failed write, for example on a full disk. The next step of the background thread tries it again. */
+  /** Calls `run` and logs a failed write, for example on a full disk. The next step of the background thread tries it again. */
   #runSafely(): void {
     try {
       this.run();

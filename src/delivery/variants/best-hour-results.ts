@@ -1,37 +1,38 @@
-/**
- * The results of recipients who got a mailing at their best hour, beside the results of recipients who got it at the
- * start.
- */
+/** Compares the recipients who got a mailing at their best hour with those who got it at the start. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { differenceInterval, type Interval } from './statistics.ts';
 
 const HOUR_MS = 3_600_000;
-/** After the last of the best hours, contacts have this long to read before the groups are compared. */
+/**
+ * The time after the start of a mailing from which the groups are compared, in milliseconds. The last best hour comes within 24 hours, and
+ * its contacts then have 72 hours to read.
+ */
 const COMPARED_AFTER_MS = (24 + 72) * HOUR_MS;
 
-/** What the recipients of a group did with the mail, without those who are unmeasured. */
+/** The results of the measured recipients of a group. */
 export interface HourGroup {
   delivered: number;
   opened: number;
   clicked: number;
 }
 
-/** The comparison. Differences are rates at the best hour minus rates at the start, as 95 % confidence intervals. */
+/** The results of the two groups. Differences are rates at the best hour minus rates at the start, as 95 % confidence intervals. */
 export interface BestHourResults {
   at_best_hour: HourGroup;
   at_start: HourGroup;
   /**
-   * When the groups can be compared, epoch milliseconds. Earlier, the recipients who got the mail at the start had more
-   * time to read it.
+   * When the groups can be compared, in epoch milliseconds. Before that, the recipients who got the mail at the start have had more time to
+   * read it.
    */
   compared_at: number;
-  /** Null before `compared_at`. */
+  /** The difference of the open rates; null before `compared_at`. */
   opened_more: Interval | null;
+  /** The difference of the click rates; null before `compared_at`. */
   clicked_more: Interval | null;
 }
 
-/** Reads the results of a mailing, of which at most 10 000 recipients got it at the start. Null for an unknown mailing. */
+/** Reads the results of a mailing; null if the mailing does not exist. At most 10 000 recipients got it at the start. */
 export function bestHourResults(client: Database, mailingId: number, now: number): BestHourResults | null {
   const mailing = client
     .prepare<[number], HourGroup & { created_at: string }>(

@@ -1,11 +1,14 @@
-/** Decides A/B tests: when their waiting time is over, or when a user chooses the winner. Then the rest of the audience gets the winner. */
+/** Decides A/B tests when their waiting time is over, or when a user chooses the winner. Then the rest of the audience gets the winner. */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import { AB_TEST_DUE, type AbTest, type abTests, BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { DUE } from '../queue/due.ts';
 import { type Decision, findWinner, type Group } from './statistics.ts';
 
-/** How often to check whether every mail of a test group has been tried, because each check counts the mails that wait for a retry. */
+/**
+ * How often to check whether every mail of a test group has been tried, in milliseconds. Each check counts the mails that wait for a retry,
+ * so it is not made in each step.
+ */
 const CHECK_MS = 1000;
 
 type Test = Pick<typeof abTests.$inferSelect, 'mailing_id' | 'winner_by' | 'tried_at' | 'winner'>;
@@ -35,7 +38,7 @@ export class AbTestDecisions {
   }
 }
 
-/** Decided tests whose rest of the audience is to be released. */
+/** Returns the decided tests with recipients that are still to be released. */
 function decidedTests(client: Database): Test[] {
   return client
     .prepare<[], Test>(
@@ -45,8 +48,8 @@ function decidedTests(client: Database): Test[] {
 }
 
 /**
- * Decided tests, tests whose mails may not all have been tried, tests that are due, and tests whose `tried_at` is in the future because the
- * clock was ahead.
+ * Returns decided tests, tests whose mails may not all have been tried, tests that are due, and tests whose `tried_at` is in the future
+ * because the clock was ahead.
  */
 function dueTests(client: Database, now: number): Test[] {
   return client
@@ -56,7 +59,7 @@ function dueTests(client: Database, now: number): Test[] {
     .all({ now });
 }
 
-/** The state of a test's mailing. Read only when needed, because the content of a mailing can have megabytes. */
+/** Returns the state of a test's mailing. It is read only when needed, because the content of a mailing can have megabytes. */
 function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 } {
   const mailing = client
     .prepare<[number], { is_cancelled: 0 | 1; is_enqueueing: 0 | 1 }>(
@@ -66,7 +69,10 @@ function mailingOf(client: Database, mailingId: number): { is_cancelled: 0 | 1; 
   return mailing ?? { is_cancelled: 1, is_enqueueing: 0 };
 }
 
-/** Records that every mail of the test group was tried, or decides the test if its waiting time is over. Returns whether it did either. */
+/**
+ * Records that every mail of the test group was tried, or decides the test if its waiting time is over. Returns true if it recorded or
+ * decided something.
+ */
 function checkTest(client: Database, { mailing_id, winner_by, tried_at }: Test, now: number): boolean {
   if (tried_at === null && !isWholeGroupTried(client, mailing_id)) return false;
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);
@@ -75,7 +81,7 @@ function checkTest(client: Database, { mailing_id, winner_by, tried_at }: Test, 
   else if (tried_at === null) {
     if (is_enqueueing === 0) return setTriedAt.run(now, mailing_id).changes > 0;
   } else if (tried_at > now) {
-    // The clock was ahead: the waiting time starts again.
+    // The clock was ahead, so the waiting time starts again.
     setTriedAt.run(now, mailing_id);
   } else if (winner_by !== 'hand') {
     const counted = countGroups(client, mailing_id, winner_by);
@@ -97,7 +103,7 @@ function isWholeGroupTried(client: Database, mailingId: number): boolean {
 }
 
 /**
- * For each group, the number of measured recipients who got the mail, and how many of them opened or clicked it. Machines do not count.
+ * Counts for each group the measured recipients who got the mail, and how many of these opened or clicked it. Machines do not count.
  * Recipients of whom only image loads by a proxy are known are excluded, because it is unknown whether they opened the mail.
  */
 function countGroups(client: Database, mailingId: number, measure: Exclude<AbTest['winner_by'], 'hand'>): Group[] {
@@ -142,8 +148,8 @@ export function chooseVariant(client: Database, mailingId: number, variant: numb
 }
 
 /**
- * Makes the waiting rest of the audience due, in short transactions. Returns whether more recipients wait. After a crash,
- * the others still do.
+ * Makes the waiting rest of the audience due, in short transactions, until `mayContinue` returns false. Returns true if more recipients
+ * wait. After a crash, those that are not due yet still wait.
  */
 async function release(client: Database, { mailing_id }: Test, mayContinue: () => boolean): Promise<boolean> {
   const { is_cancelled, is_enqueueing } = mailingOf(client, mailing_id);

@@ -1,4 +1,4 @@
-/** The variant of a mail that its recipient got, and the sender as shown in that mail, for the pages that the mail's links open. */
+/** Finds the variant of a mail that its recipient got, and the sender as shown in that mail, for the pages that the mail's links open. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { RecipientIds } from '../links/tokens.ts';
 import type { FrozenContent } from '../queue/ready-mailing.ts';
@@ -13,7 +13,7 @@ const MAX_SENDERS = 1000;
 export class RecipientVariants {
   readonly #variant: Statement<[number, number], number | null>;
   readonly #sender: Statement<[string | null, number], SenderValues>;
-  /** Cached senders by mailing and variant, because reading that of a large mail takes milliseconds. */
+  /** The cached senders by mailing and variant. They are cached because reading the content of a large mail takes milliseconds. */
   readonly #senders = new Map<string, SenderValues>();
 
   constructor(client: Database) {
@@ -27,12 +27,12 @@ export class RecipientVariants {
       FROM mailings WHERE id = ?`);
   }
 
-  /** The number of the recipient's variant; 0 for variant A and for recipients in no test. */
+  /** Returns the number of the recipient's variant; 0 for variant A and for recipients in no test. */
   number({ delivery, mailing }: RecipientIds): number {
     return this.#variant.get(delivery, mailing) ?? 0;
   }
 
-  /** The sender's name and address; undefined if there is no such mailing. */
+  /** Returns the sender's name and address in the recipient's mail; undefined if there is no such mailing. */
   findSender(ids: RecipientIds): SenderValues | undefined {
     const variant = this.number(ids);
     const key = `${ids.mailing} ${variant}`;

@@ -1,4 +1,4 @@
-/** The report on an A/B test: its variants side by side, each rate with its confidence interval, and the decision. */
+/** Reports an A/B test: its variants side by side, each rate with its confidence interval, and the decision. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
@@ -19,18 +19,24 @@ interface ReportedVariant extends Variant {
   variant: number;
   /** The number of recipients in this variant's group. */
   recipients: number;
-  /** How many recipients of the group got the mail. */
+  /** The number of recipients of the group who got the mail. */
   delivered: number;
   /** The number of delivered mails that the test outbox kept, so that no recipient got them. */
   kept: number;
   opens: Rate;
   clicks: Rate;
-  /** How much lower its rate is than the highest one, now, with an interval that holds at all readings together; null for the highest. */
+  /**
+   * How much lower the variant's rate is now than the highest rate, with an interval that holds at all readings together; null for the
+   * variant with the highest rate.
+   */
   behind: { difference: number; low: number; high: number } | null;
 }
 
 export interface AbTestReport {
-  /** sending: some mails of the test group have not been tried yet; waiting: for the time to pass or for a user's choice. */
+  /**
+   * The state of the test. `sending`: some mails of the test group have not been tried yet. `waiting`: the test waits for its time to pass
+   * or for a user's choice.
+   */
   state: 'sending' | 'waiting' | 'decided' | 'cancelled';
   share: number;
   winner_by: AbTest['winner_by'];
@@ -41,11 +47,14 @@ export interface AbTestReport {
   verdict: typeof abTests.$inferSelect.verdict;
   winner: number | null;
   better_than: number[];
-  /** The counts of each variant at the decision; empty before it, and if a user chose. */
+  /** The counts of each variant at the decision; empty before the decision, and if a user chose. */
   counted: Group[];
-  /** The measure of `behind` and `worse`: the one that decides the test, or clicks if a user chooses. */
+  /** The measure of `behind` and `worse`: the measure that decides the test, or clicks if a user chooses. */
   measured_by: 'opens' | 'clicks';
-  /** The variants that are worse than the one with the highest rate beyond chance: at the decision by the figures, else now. */
+  /**
+   * The variants that are significantly worse than the variant with the highest rate, at the decision if it was made by the figures,
+   * otherwise now.
+   */
   worse: number[];
   /** The number of recipients who get only the winner. */
   rest: number;
@@ -57,12 +66,12 @@ type Row = Omit<typeof abTests.$inferSelect, 'variants' | 'better_than' | 'count
 
 const HOUR_MS = 3_600_000;
 
-/** The number of recipients counted without a pause. */
+/** The number of recipients that are counted without a pause. */
 const PAGE_ROWS = 5000;
 
 /**
- * The report on a mailing's A/B test; null if it has none. Recipients are counted in pages, so that other requests can be handled in
- * between.
+ * Returns the report on a mailing's A/B test; null if the mailing has none. Recipients are counted in pages, so that other requests can be
+ * handled in between.
  */
 export async function abTestReport(client: Database, mailingId: number): Promise<AbTestReport | null> {
   const row = client
@@ -108,14 +117,14 @@ function stateOf({ winner, is_cancelled, tried_at }: Row): AbTestReport['state']
   return tried_at === null ? 'sending' : 'waiting';
 }
 
-/** The properties by which recipients are grouped for counting. */
+/** The columns by which recipients are grouped for counting. */
 interface CountGroup {
   state: number;
   by_person: number;
   is_unmeasured: number;
 }
 
-/** A page of recipients with the same properties, and the id of the last one. */
+/** The number of recipients of a page, the id of the last of them, and how many of their mails the outbox kept. */
 interface Page {
   count: number;
   last: number | null;
@@ -150,7 +159,7 @@ async function countVariant(client: Database, mailingId: number, variant: number
     do {
       page = countPage.get({ ...key, ...group, after, has_kept });
       if (group.state === DELIVERY_STATE.accepted) counts.kept += page?.kept ?? 0;
-      add(counts, group, page?.count ?? 0);
+      addToCounts(counts, group, page?.count ?? 0);
       after = page?.last ?? 0;
       await setImmediate();
     } while (page?.count === PAGE_ROWS);
@@ -162,7 +171,7 @@ async function countVariant(client: Database, mailingId: number, variant: number
   return { recipients, delivered, kept, opens: groupOf(known, opened), clicks: groupOf(measured, clicked) };
 }
 
-function add(
+function addToCounts(
   counts: Record<'recipients' | 'delivered' | 'measured' | 'known' | 'opened' | 'clicked', number>,
   { state, by_person, is_unmeasured }: CountGroup,
   count: number,

@@ -13,17 +13,17 @@ export interface Group {
 export interface Decision {
   verdict: 'winner' | 'no_difference';
   variant: number;
-  /** Indexes of the groups that the winner beats with statistical significance; empty without a winner. */
+  /** Indexes of the groups that are significantly worse than the winner; empty without a winner. */
   better_than: number[];
-  /** Indexes of the groups that are significantly worse than the one with the highest rate, also without a winner. */
+  /** Indexes of the groups that are significantly worse than the group with the highest rate, even if there is no winner. */
   worse: number[];
 }
 
-/** The share of tests without a real difference in which a difference may be claimed. */
+/** The share of tests without a real difference in which a difference may be claimed by mistake. */
 export const ERROR_RATE = 0.05;
-/** The quantile of the standard normal distribution for a power of 80 %. */
+/** The quantile of the standard normal distribution for finding a real difference in 80 % of tests. */
 const Z_POWER = 0.841621;
-/** The quantile for a 95 % confidence interval. */
+/** The quantile of the standard normal distribution for a 95 % confidence interval. */
 const Z_INTERVAL = 1.959964;
 
 /**
@@ -45,20 +45,20 @@ export function findWinner(groups: readonly Group[]): Decision {
     : { verdict: 'no_difference', variant: 0, better_than: [], worse };
 }
 
-/** The index of the group with the highest rate, the first of several. */
+/** Returns the index of the group with the highest rate; the first of them if several have it. */
 export function highestOf(groups: readonly Group[]): number {
   const rates = groups.map(({ people, successes }) => (people === 0 ? 0 : successes / people));
   return rates.indexOf(Math.max(...rates));
 }
 
-/** The number of pairs among this number of groups. */
+/** Returns the number of pairs among this number of groups. */
 export function pairsOf(groups: number): number {
   return (groups * (groups - 1)) / 2;
 }
 
 /**
- * The probability that chance alone gives the first group at least this number of successes, if both groups have the same rate: one-sided
- * Fisher's exact test.
+ * Returns the probability that chance alone gives the first group at least this number of successes, if both groups have the same rate, by
+ * the one-sided form of Fisher's exact test.
  */
 export function chanceOf(better: Group, worse: Group): number {
   const successes = better.successes + worse.successes;
@@ -70,7 +70,7 @@ export function chanceOf(better: Group, worse: Group): number {
       logChoose(people, successes),
   );
   let sum = 0;
-  // The probability of one more success in the first group follows from the previous one.
+  // The probability of one more success in the first group follows from the probability before.
   for (let first = better.successes; first <= most; first++) {
     sum += term;
     if (term < sum * 1e-12) break;
@@ -86,20 +86,20 @@ export interface Interval {
 }
 
 /**
- * The 95 % confidence interval of the rate of the first group minus that of the second, from the intervals of both (Newcombe 1998,
- * "Interval estimation for the difference between independent proportions", method 10); -1 to 1 if a group is empty.
+ * Returns the 95 % confidence interval of the rate of the first group minus the rate of the second, from the intervals of both (Newcombe
+ * 1998, "Interval estimation for the difference between independent proportions", method 10); -1 to 1 if a group is empty.
  */
-export function differenceInterval(one: Group, other: Group): Interval {
-  if (one.people === 0 || other.people === 0) return { low: -1, high: 1 };
-  const [p, q] = [one.successes / one.people, other.successes / other.people];
-  const [ofOne, ofOther] = [rateInterval(one), rateInterval(other)];
+export function differenceInterval(first: Group, second: Group): Interval {
+  if (first.people === 0 || second.people === 0) return { low: -1, high: 1 };
+  const [p, q] = [first.successes / first.people, second.successes / second.people];
+  const [ofFirst, ofSecond] = [rateInterval(first), rateInterval(second)];
   return {
-    low: p - q - Math.hypot(p - ofOne.low, ofOther.high - q),
-    high: p - q + Math.hypot(ofOne.high - p, q - ofOther.low),
+    low: p - q - Math.hypot(p - ofFirst.low, ofSecond.high - q),
+    high: p - q + Math.hypot(ofFirst.high - p, q - ofSecond.low),
   };
 }
 
-/** The 95 % confidence interval of a rate, by Wilson's formula; 0 to 1 for an empty group. */
+/** Returns the 95 % confidence interval of a rate, by Wilson's formula; 0 to 1 for an empty group. */
 export function rateInterval({ people, successes }: Group): Interval {
   if (people === 0) return { low: 0, high: 1 };
   const rate = successes / people;
@@ -111,8 +111,8 @@ export function rateInterval({ people, successes }: Group): Interval {
 }
 
 /**
- * How much higher than `base` a rate must be to be detected in four of five tests, for groups of this size and number; null if no rate is
- * detected that often. Uses the formula for two proportions, with the correction for the exact test.
+ * Returns how much higher than `base` a rate must be to be detected in four of five tests, for groups of this size and number; null if no
+ * rate is detected that often. Uses the formula for two proportions, with the correction for the exact test.
  */
 export function smallestDifference(people: number, groups: number, base: number): number | null {
   if (people < 1) return null;
@@ -139,7 +139,7 @@ export function smallestDifference(people: number, groups: number, base: number)
   return high;
 }
 
-/** The quantile of the standard normal distribution, above one half, found by bisection. */
+/** Returns a quantile of the standard normal distribution, found by bisection. `probability` is at least one half. */
 function normalQuantile(probability: number): number {
   let low = 0;
   let high = 10;
@@ -151,7 +151,7 @@ function normalQuantile(probability: number): number {
   return high;
 }
 
-/** The standard normal distribution function at a value from 0 to 10, by its series (Marsaglia 2004). */
+/** Returns the probability that a standard normal variable is below `value`, which is from 0 to 10, by its series (Marsaglia 2004). */
 function normalBelow(value: number): number {
   let term = value;
   let sum = value;
@@ -162,11 +162,12 @@ function normalBelow(value: number): number {
   return 0.5 + (sum * Math.exp(-(value ** 2) / 2)) / Math.sqrt(2 * Math.PI);
 }
 
+/** Returns the logarithm of the number of ways to choose `some` of `all`. */
 function logChoose(all: number, some: number): number {
   return logFactorial(all) - logFactorial(some) - logFactorial(all - some);
 }
 
-/** The logarithm of a factorial: Stirling's series, or for numbers below 16 the product itself. */
+/** Returns the logarithm of a factorial: by Stirling's series, or for numbers below 16 as the product itself. */
 function logFactorial(number: number): number {
   if (number < 16) {
     let product = 1;

@@ -9,7 +9,10 @@ type TestedSend = Pick<
   'user_id' | 'tracking' | 'canary_percent' | 'local_time' | 'best_hour' | 'ab_test' | 'languages'
 >;
 
-/** The code of the sentence that explains why a single send cannot be tested as it is; null if it can be, or has no test. */
+/**
+ * Returns the code of the sentence that explains why the A/B test of a single send is not possible; null if it is possible, or if there is
+ * no test.
+ */
 export function findAbTestProblem(
   db: Db,
   config: Config,

@@ -1,7 +1,7 @@
 /**
- * What a running A/B test shows to somebody who reads it as often as they like. The intervals hold at all readings
- * together, so that whoever stops at the first reading with a difference is wrong in at most 5 % of tests.
- * docs/contributing/statistics.md has the formulas.
+ * Computes what a running A/B test shows to somebody who reads it as often as they like. The intervals hold at all readings together, so
+ * that whoever stops at the first reading with a difference is wrong in at most 5 % of tests. docs/contributing/statistics.md has the
+ * formulas.
  */
 import { ERROR_RATE, type Group, highestOf, pairsOf } from './statistics.ts';
 
@@ -12,7 +12,7 @@ export interface Difference {
   high: number;
 }
 
-/** What is known of a running test. */
+/** What is known about the groups of a running test. */
 interface Standing {
   /** The index of the group with the highest rate. */
   leader: number;
@@ -23,14 +23,14 @@ interface Standing {
 }
 
 /**
- * The information at which the interval is narrowest, as `ρ` of the normal mixture: about nine times as much (Howard et al. 2021,
- * section 3.5), which two equal groups have after 176 successes together.
+ * The parameter `ρ` of the normal mixture. The interval is narrowest at about nine times as much information (Howard et al. 2021, section
+ * 3.5), which two equal groups have after 176 successes together.
  */
 const MIXTURE = 5;
 
 /**
- * Compares each group with the one that has the highest rate. All pairs of groups have their interval, with the error rate divided by their
- * number (Bonferroni), so the intervals hold whichever group is ahead.
+ * Compares each group with the group that has the highest rate. Every pair of groups has an interval, with the error rate divided by the
+ * number of pairs (Bonferroni), so the intervals hold whichever group is ahead.
  */
 export function standingOf(groups: readonly Group[]): Standing {
   const leader = highestOf(groups);
@@ -42,13 +42,13 @@ export function standingOf(groups: readonly Group[]): Standing {
 }
 
 /**
- * The rate of the first group less that of the second, with a confidence sequence: an interval that holds at all readings together with
- * 95 %, or with more if it is one of several `pairs`. It is the normal mixture of Robbins ("Statistical methods related to the law of the
- * iterated logarithm", Ann. Math. Statist. 41, 1970; Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic
- * confidence sequences", Ann. Statist. 49, 2021, equation 14), the interval of the mixture SPRT of Johari, Koomen, Pekelis and Walsh
- * ("Always valid inference", Operations Research 70, 2022). The rates and their variance are those of Agresti and Caffo (The American
- * Statistician 54, 2000), so that few successes have no variance of zero. The information grows with people and with the odds of success,
- * because the people of a mailing are known from the beginning, while the successes come later.
+ * Returns the rate of the first group minus the rate of the second, with a confidence sequence: an interval that holds at all readings
+ * together with 95 %, or with more if it is one of several `pairs`. It is the normal mixture of Robbins ("Statistical methods related to
+ * the law of the iterated logarithm", Ann. Math. Statist. 41, 1970; Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric,
+ * nonasymptotic confidence sequences", Ann. Statist. 49, 2021, equation 14), the interval of the mixture SPRT of Johari, Koomen, Pekelis
+ * and Walsh ("Always valid inference", Operations Research 70, 2022). The rates and their variance are those of Agresti and Caffo (The
+ * American Statistician 54, 2000), so that few successes have no variance of zero. The information grows with people and with the odds of
+ * success, because the people of a mailing are known from the beginning, while the successes come later.
  */
 export function watchedDifference(first: Group, second: Group, pairs: number): Difference {
   if (first.people === 0 || second.people === 0) return { difference: 0, low: -1, high: 1 };
@@ -62,27 +62,32 @@ export function watchedDifference(first: Group, second: Group, pairs: number): D
   return { difference, low: Math.max(-1, middle - halfWidth), high: Math.min(1, middle + halfWidth) };
 }
 
-/** A group with one success and one failure more, and the variance of its rate. */
+/** Returns a group with one success and one failure more, and the variance of its rate. */
 function adjusted({ people, successes }: Group): Group & { variance: number } {
   const rate = (successes + 1) / (people + 2);
   return { people: people + 2, successes: successes + 1, variance: (rate * (1 - rate)) / (people + 2) };
 }
 
-/** The number of contacts of a group, the sum of their values, and the sum of the squares of these. */
+/** The values of the contacts of a group. */
 interface Values {
   people: number;
+  /** The sum of the values. */
   sum: number;
+  /** The sum of the squares of the values. */
   squares: number;
 }
 
-/** As `MIXTURE`, for means: an interval is narrowest when the smaller of two unequal groups has about 450 people. */
+/**
+ * The parameter `ρ` for means, as `MIXTURE` is for rates. The interval is narrowest when the smaller of two unequal groups has about 450
+ * people.
+ */
 const MEANS_MIXTURE = 50;
 
 /**
- * The mean of the first group less that of the second, with an interval as that of `watchedDifference`; null if a group has fewer than two
- * people. The variance is that of both groups together, because a small group of whom few have a value knows little of its own. For means
- * the confidence sequence is asymptotic (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, "Time-uniform central limit theory and asymptotic
- * confidence sequences", Ann. Statist. 52, 2024).
+ * Returns the mean of the first group minus the mean of the second, with an interval as that of `watchedDifference`; null if a group has
+ * fewer than two people. The variance is that of both groups together, because a small group of whom few have a value knows little of its
+ * own. For means, the confidence sequence is asymptotic (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, "Time-uniform central limit theory
+ * and asymptotic confidence sequences", Ann. Statist. 52, 2024).
  */
 export function watchedMeans(first: Values, second: Values): Difference | null {
   if (first.people < 2 || second.people < 2) return null;
@@ -94,7 +99,7 @@ export function watchedMeans(first: Values, second: Values): Difference | null {
   return { difference, low: difference - halfWidth, high: difference + halfWidth };
 }
 
-/** How many standard errors wide the normal mixture is on each side. */
+/** Returns how many standard errors the interval of the normal mixture is wide on each side. */
 function quantileOf(information: number, mixture: number, error: number): number {
   return Math.sqrt((1 + mixture / information) * Math.log((information + mixture) / (mixture * error ** 2)));
 }

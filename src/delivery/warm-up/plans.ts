@@ -1,51 +1,53 @@
 /**
  * Stores the warm-up plans of sender domains and the number of mails sent on each day, and computes how many mails may be sent on which
- * day. Days are YYYY-MM-DD, UTC.
+ * day. Days are YYYY-MM-DD in UTC.
  */
 import type { Database } from 'better-sqlite3';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 
+/** A plan of a domain, as it is stored. */
 export interface WarmUp extends Plan {
   id: number;
   user_id: number;
   domain: string;
-  /** Null while it is active. */
+  /** The day on which the plan ended; null while it is active. */
   ended_on: string | null;
 }
 
 export const WARM_UP_STATES = ['waiting', 'on', 'over'] as const;
 
-/** A plan with its progress. */
+/** A plan with its progress, as the API shows it. */
 export interface ShownWarmUp extends Plan {
   domain: string;
-  /** waiting: its first day has not come yet. */
+  /** The state of the plan. `waiting`: its first day has not come yet. */
   state: (typeof WARM_UP_STATES)[number];
-  /** The number of mails allowed today and the number sent today; 0 unless the plan is active. */
+  /** The number of mails allowed today; 0 unless the plan is active. */
   today: number;
+  /** The number of mails sent today; 0 unless the plan is active. */
   sent_today: number;
-  /** The last day, if every day's volume is used up. */
+  /** The last day of the plan if every day's volume is used up. */
   ends_on: string;
 }
 
-/** Why mails of a mailing wait for another day. */
+/** Tells why mails of a mailing wait for another day. */
 export interface WarmUpWait {
   domain: string;
   today: number;
   sent_today: number;
   /** The number of the account's mails that wait for the warm-up. */
   waiting: number;
-  /** The day on which the last of them is expected to be sent. */
+  /** The day on which the last of these mails is expected to be sent. */
   expected_on: string;
 }
 
 const COLUMNS = 'id, user_id, domain, starts_on, volume, growth, until_volume, ended_on';
 
-/** Whether any domain is being warmed up. */
+/** Returns true if any domain is being warmed up. */
 export function isAnyWarmingUp(client: Database): boolean {
   return client.prepare<[], number>('SELECT 1 FROM warm_ups WHERE ended_on IS NULL LIMIT 1').get() !== undefined;
 }
 
-/** The plan that limits the mail of a sender today; null if there is none. Marks a plan as ended if it is over. */
+/** Returns the plan that limits the mail of a sender today, with its progress; null if there is none. */
 export function findWarmUp(client: Database, senderId: number, today: string): (WarmUp & Progress) | null {
   const sender = client
     .prepare<[number], { user_id: number; from_email: string }>('SELECT user_id, from_email FROM senders WHERE id = ?')
@@ -69,8 +71,8 @@ function progressOf(client: Database, id: number, today: string): Progress {
 }
 
 /**
- * Counts mails on a day of a plan; `volume` is the number allowed on that day. A negative number takes mails back. Call it inside a
- * transaction.
+ * Counts mails on a day of a plan. `volume` is the number allowed on that day. A negative number of mails takes mails back. Call it inside
+ * a transaction.
  */
 export function countMails(client: Database, id: number, day: string, volume: number, mails: number): void {
   client
@@ -85,8 +87,8 @@ export function endWarmUp(client: Database, id: number, today: string): void {
 }
 
 /**
- * Begins the warm-up of one of the account's domains, also if an earlier warm-up is over. An active warm-up is changed
- * and keeps the days already used.
+ * Begins the warm-up of one of the account's domains, even if an earlier warm-up is over. An active warm-up is changed and keeps the days
+ * already used.
  */
 export function saveWarmUp(client: Database, accountId: number, domain: string, plan: Plan): void {
   client.transaction(() => {
@@ -112,7 +114,7 @@ export function removeWarmUp(client: Database, accountId: number, domain: string
   return client.prepare('DELETE FROM warm_ups WHERE user_id = ? AND domain = ?').run(accountId, domain).changes > 0;
 }
 
-/** The plans of an account, by domain. */
+/** Returns the plans of an account, ordered by domain. */
 export function listWarmUps(client: Database, accountId: number, now: Date): ShownWarmUp[] {
   const today = dayOf(now);
   return client
@@ -121,7 +123,7 @@ export function listWarmUps(client: Database, accountId: number, now: Date): Sho
     .map(({ id, user_id, ended_on, ...plan }) => {
       const progress = progressOf(client, id, today);
       const volume = ended_on === null ? volumeAfter(plan, progress.step) : null;
-      const state = volume === null ? 'over' : plan.starts_on > today ? 'waiting' : 'on';
+      const state = stateOf(plan, volume, today);
       return {
         ...plan,
         state,
@@ -132,7 +134,12 @@ export function listWarmUps(client: Database, accountId: number, now: Date): Sho
     });
 }
 
-/** The warm-up of the sender's domain for which recipients of a mailing wait; null if none wait for a warm-up. */
+function stateOf({ starts_on }: Plan, volume: number | null, today: string): ShownWarmUp['state'] {
+  if (volume === null) return 'over';
+  return starts_on > today ? 'waiting' : 'on';
+}
+
+/** Returns the warm-up of the sender's domain for which recipients of a mailing wait; null if none wait for a warm-up. */
 export function findWarmUpWait(client: Database, senderId: number | null, now: Date): WarmUpWait | null {
   const today = dayOf(now);
   const warmUp = senderId === null ? null : findWarmUp(client, senderId, today);
@@ -150,7 +157,7 @@ interface Unfinished {
   waiting: number;
 }
 
-/** The number of recipients of the account's single sends from this domain that have not been sent their mail yet. */
+/** Returns the number of recipients of the account's campaigns from this domain that have not been sent their mail yet. */
 function countWaiting(client: Database, { user_id, domain }: WarmUp): number {
   return client
     .prepare<[number], Unfinished>(UNFINISHED)
@@ -165,7 +172,7 @@ const UNFINISHED = `
   WHERE m.finished_at IS NULL AND m.user_id = ? AND m.owner_kind = 'single' AND m.state <> 'cancelled'`;
 
 const DAY_MS = 86_400_000;
-/** More than the number of days that a plan with the smallest growth takes. */
+/** A number of days larger than the number that a plan with the smallest growth takes. */
 const MAX_DAYS = 400;
 
 export interface Plan {
@@ -174,18 +181,18 @@ export interface Plan {
   volume: number;
   /** The increase per day in percent. */
   growth: number;
-  /** The plan is over on the day on which the volume would reach this number. */
+  /** The number of mails per day at which the plan ends: it is over on the day whose volume would reach this number. */
   until_volume: number;
 }
 
 /** The default values of a plan; docs/sending-well.md explains them. */
 export const USUAL_PLAN = { volume: 50, growth: 50 };
 
-/**
- * The progress of a plan: `step` is the number of past days that used at least half of their volume, and `mails` is the number sent today.
- */
+/** The progress of a plan. */
 export interface Progress {
+  /** The number of past days that used at least half of their volume. */
   step: number;
+  /** The number of mails sent today. */
   mails: number;
 }
 
@@ -194,32 +201,32 @@ export function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
 
-/** Returns the day that many days later, YYYY-MM-DD. */
+/** Returns the day that is `days` days later, YYYY-MM-DD. */
 export function dayAfter(day: string, days = 1): string {
   return dayOf(new Date(Date.parse(day) + days * DAY_MS));
 }
 
-/** The volume of the day after `step` used days; null once the plan is over. */
+/** Returns the volume of the day after `step` used days; null once the plan is over. */
 export function volumeAfter({ volume, growth, until_volume }: Plan, step: number): number | null {
   const mails = Math.floor(volume * (1 + growth / 100) ** step);
   return mails >= until_volume ? null : mails;
 }
 
-/** The last day of the plan if every day from `today` on uses its whole volume. */
+/** Returns the last day of the plan if every day from `today` on uses its whole volume. */
 export function lastDay(plan: Plan, { step }: Progress, today: string): string {
   let days = 0;
   while (days < MAX_DAYS && volumeAfter(plan, step + days) !== null) days++;
   return dayAfter(today < plan.starts_on ? plan.starts_on : today, days);
 }
 
-/** The day on which the last of this number of waiting mails is expected to be sent. */
+/** Returns the day on which the last of this number of waiting mails is expected to be sent. */
 export function expectedDay(plan: Plan, { step, mails }: Progress, waiting: number, today: string): string {
-  let left = waiting;
+  let remaining = waiting;
   for (let days = 0; days < MAX_DAYS; days++) {
     const volume = volumeAfter(plan, step + days);
     if (volume === null) return dayAfter(today, days);
-    left -= days === 0 ? Math.max(0, volume - mails) : volume;
-    if (left <= 0) return dayAfter(today, days);
+    remaining -= days === 0 ? Math.max(0, volume - mails) : volume;
+    if (remaining <= 0) return dayAfter(today, days);
   }
   return dayAfter(today, MAX_DAYS);
 }

@@ -1,6 +1,6 @@
 /**
  * Enforces the daily limit of a sender domain's warm-up, and spreads its mails over the day. A mail is counted in the transaction that
- * claims it, and uncounted if it was not sent, so a crash can only lower the number sent.
+ * claims it, and uncounted if it was not sent, so a crash can only lower the number of mails that are sent.
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../time/clock.ts';
@@ -8,16 +8,21 @@ import type { OpenMailing } from '../queue/mailing-state.ts';
 import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
 
 const HOUR_MS = 3_600_000;
-/** The remaining volume is spread over the rest of the day, but at most at the rate of the whole volume over this time. */
+/**
+ * The shortest time over which the volume of a day is spread, in milliseconds. The remaining volume is spread over the rest of the day, but
+ * at most at the rate of the whole volume over this time.
+ */
 const MIN_SPREAD_MS = 8 * HOUR_MS;
-/** Unused time that may be caught up, in milliseconds. */
-const MADE_UP_MS = 60_000;
+/** The unused time that may be caught up, in milliseconds. */
+const MAX_CATCH_UP_MS = 60_000;
 
-/** The number of mails that a plan allows in a round. */
+/** The mails that a plan allows in a round. */
 interface Budget {
   id: number;
   day: string;
+  /** The number of mails allowed on the day. */
   volume: number;
+  /** The number of mails that may still be sent on the day. */
   left: number;
   /** The time between two mails, in milliseconds. */
   interval: number;
@@ -34,9 +39,9 @@ export class WarmUps {
   readonly #client: Database;
   readonly #clock: Clock;
   #isAny = false;
-  /** By plan: the monotonic time up to which its time is used. */
+  /** The monotonic time up to which the time of a plan is used by its mails, by the id of the plan. */
   readonly #usedUntil = new Map<number, number>();
-  /** Counted mails by delivery. Mails that an earlier run claimed are unknown, so they are never uncounted. */
+  /** The counted mails by the id of their delivery. Mails that an earlier run claimed are unknown, so they are never uncounted. */
   readonly #counted = new Map<number, CountedMail>();
 
   constructor(client: Database, clock: Clock) {
@@ -44,7 +49,7 @@ export class WarmUps {
     this.#clock = clock;
   }
 
-  /** Begins a round: returns these mailings, with `is_due` cleared for those that have to wait for their domain. */
+  /** Begins a round: returns these mailings, with `is_due` cleared for the mailings that have to wait for their domain. */
   startRound(mailings: OpenMailing[]): OpenMailing[] {
     this.#isAny = isAnyWarmingUp(this.#client);
     if (!this.#isAny) return mailings;
@@ -54,8 +59,8 @@ export class WarmUps {
   }
 
   /**
-   * How many mails of a mailing may be claimed now. There is no limit for test mails and confirmation mails, because someone is waiting for
-   * them.
+   * Returns how many mails of a mailing may be claimed now. There is no limit for test mails and confirmation mails, because someone is
+   * waiting for them.
    */
   allowed(mailing: Pick<OpenMailing, 'id' | 'owner_kind'>): number {
     if (!this.#isAny || (mailing.owner_kind !== 'single' && mailing.owner_kind !== 'schedule'))
@@ -64,7 +69,7 @@ export class WarmUps {
     if (budget === null) return Number.MAX_SAFE_INTEGER;
     const now = this.#clock.monotonic();
     const { id, left, interval } = budget;
-    const usedUntil = Math.max(this.#usedUntil.get(id) ?? now, now - Math.max(MADE_UP_MS, interval));
+    const usedUntil = Math.max(this.#usedUntil.get(id) ?? now, now - Math.max(MAX_CATCH_UP_MS, interval));
     this.#usedUntil.set(id, usedUntil);
     return usedUntil > now ? 0 : Math.min(left, Math.floor((now - usedUntil) / interval) + 1);
   }
@@ -93,7 +98,7 @@ export class WarmUps {
     }
   }
 
-  /** Counts a transactional mail that was sent. Call it inside the transaction that records it. */
+  /** Counts a transactional mail that was sent. Call it inside the transaction that records the mail. */
   countTransactional(senderId: number): void {
     if (!isAnyWarmingUp(this.#client)) return;
     const budget = this.#budgetOf(senderId);

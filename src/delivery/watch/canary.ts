@@ -20,8 +20,9 @@ const MIN_RESULT_SHARE = 0.5;
 const PAGE_ROWS = 2000;
 
 type Canary = Pick<typeof watchedMailings.$inferSelect, 'mailing_id' | 'percent' | 'minutes' | 'stage' | 'tried_at'> & {
+  /** The state of the mailing. */
   state: string;
-  /** The number of recipients who are not suppressed. */
+  /** The number of recipients of the mailing who are not suppressed. */
   audience: number;
 };
 
@@ -32,7 +33,7 @@ interface Choice {
   size: number;
   /** The id of the last delivery that was read. */
   after: number;
-  /** Ids of deliveries. */
+  /** The ids of the deliveries that are chosen. */
   chosen: number[];
 }
 
@@ -64,7 +65,7 @@ export class Canaries {
     return hasMore;
   }
 
-  /** Chooses the recipients, then marks them to be claimed first. Returns true if there is more to do at once. */
+  /** Chooses the recipients of a canary, then marks them to be claimed first. Returns true if there is more to do at once. */
   async #choose(canary: Canary, mayContinue: () => boolean): Promise<boolean> {
     const { mailing_id: mailing, audience, percent } = canary;
     const size = canarySize(audience, percent);
@@ -96,7 +97,7 @@ export class Canaries {
     return true;
   }
 
-  /** Reads the next recipients, page by page. Returns true once all have been read or enough have been chosen. */
+  /** Reads the next recipients, page by page. Returns true once all recipients have been read or enough have been chosen. */
   async #read(mailing: number, choice: Choice, mayContinue: () => boolean): Promise<boolean> {
     const page = this.#client.prepare<[number, number], { id: number; domain: string }>(RECIPIENTS);
     do {
@@ -112,16 +113,16 @@ export class Canaries {
     return false;
   }
 
-  /** Once each recipient of the canary has been tried, stores the time. Deferred ones are retried while the rest waits. */
+  /** Stores the time once each recipient of the canary has been tried. Deferred recipients are retried while the rest waits. */
   #recordTried(mailing: number): void {
     if (this.#client.prepare(IS_UNTRIED).get({ mailing }) !== undefined) return;
     this.#client.prepare(RECORD_TRIED).run(this.#steady(), mailing);
   }
 
-  /** Once the wait is over, releases the rest or holds the mailing. Returns false during the wait. */
+  /** Releases the rest or holds the mailing once the wait is over. Returns false during the wait. */
   #decide({ mailing_id: mailing, minutes, tried_at }: Canary): boolean {
     const now = this.#steady();
-    // A time in the future: the clock was set back while the service was stopped.
+    // `tried_at` is in the future if the clock was set back while the service was stopped.
     if (tried_at > now) this.#client.prepare(RECORD_TRIED).run(now, mailing);
     if (tried_at > now || now < continuesAt({ tried_at, minutes }).getTime()) return false;
     return this.#client
@@ -136,7 +137,8 @@ export class Canaries {
 }
 
 /**
- * The reason to hold the mailing although no limit is exceeded: too few recipients of the canary have a result. Null if enough have one.
+ * Returns the reason to hold the mailing although no limit is exceeded: too few recipients of the canary have a result. Returns null if
+ * enough of them have one.
  */
 function findUnclear(client: Database, mailing: number): Held | null {
   const results = countResults(readResults(client, mailing));
@@ -152,7 +154,10 @@ const UNRELEASED = `
 
 const CHOSEN = 'SELECT chosen, size FROM watched_mailings WHERE mailing_id = ?';
 
-/** The size of the canary without recipients who were excluded after the choice: they unsubscribed, or reached a frequency cap. */
+/**
+ * SQL for the size of the canary without recipients who were excluded after the choice, because they unsubscribed or reached a frequency
+ * cap.
+ */
 const SIZE_OF_TRIED = `
   SELECT size - (SELECT count(*) FROM json_each(chosen) c CROSS JOIN deliveries d ON d.id = c.value WHERE d.state = ${DELIVERY_STATE.suppressed})
     AS size FROM watched_mailings WHERE mailing_id = ?`;
@@ -171,8 +176,8 @@ const PUT_FIRST = `
 const START = "UPDATE watched_mailings SET stage = 'sending' WHERE mailing_id = ? AND stage = 'choosing'";
 
 /**
- * A row if any recipient of the canary has not been tried yet. One that waits because of a rate limit has a positive
- * `due_at`; the rest has 0.
+ * SQL that selects a row if any recipient of the canary has not been tried yet. A recipient who waits because of a rate limit has a
+ * positive `due_at`; the rest has 0.
  */
 const IS_UNTRIED = `
   SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_queue
@@ -182,13 +187,18 @@ const IS_UNTRIED = `
 const RECORD_TRIED =
   "UPDATE watched_mailings SET stage = 'waiting', tried_at = ? WHERE mailing_id = ? AND stage IN ('sending', 'waiting')";
 
-/** A smaller audience has no canary: a batch large enough for a reliable result would be most of that audience. */
+/**
+ * The smallest audience that has a canary. In a smaller audience, a batch large enough for a reliable result would be most of the audience.
+ */
 export const MIN_AUDIENCE = 1000;
-/** More than the number of results that a hold needs, because some recipients are deferred. */
+/**
+ * The least number of recipients in a canary. It is larger than the number of results that a hold needs, because some recipients are
+ * deferred.
+ */
 const MIN_RECIPIENTS = 300;
-/** A larger canary would not make the result more reliable. */
+/** The largest number of recipients in a canary. A larger canary would not make the result more reliable. */
 const MAX_RECIPIENTS = 10_000;
-/** The number of recipients in the canary of an audience; 0 if the audience is too small for a canary. */
+/** Returns the number of recipients in the canary of an audience; 0 if the audience is too small for a canary. */
 export function canarySize(audience: number, percent: number): number {
   if (audience < MIN_AUDIENCE || percent === 0) return 0;
   return Math.min(MAX_RECIPIENTS, Math.max(MIN_RECIPIENTS, Math.ceil((audience * percent) / 100)));
@@ -198,32 +208,36 @@ const BUCKETS = 2 ** 16;
 const MAX_HASH = 2 ** 32;
 
 /**
- * Takes every nth recipient of each domain, so that a domain has the same share of the sample as of the audience, even
- * if the list is sorted by domain or by age. Domains are counted in a fixed number of buckets; two domains that share a
- * bucket are counted together.
+ * Takes every nth recipient of each domain, so that a domain has the same share of the sample as of the audience, even if the list is
+ * sorted by domain or by age. Domains are counted in a fixed number of buckets; two domains that share a bucket are counted together.
  */
 export class DomainSpread {
   readonly #stride: number;
-  readonly #seen = new Uint32Array(BUCKETS);
+  readonly #counts = new Uint32Array(BUCKETS);
 
-  /** One in `stride` recipients is taken; `stride` is at least 1. */
+  /** `stride` is the number of recipients of whom one is taken, at least 1. */
   constructor(stride: number) {
     this.#stride = stride;
   }
 
-  /** True if the next recipient, whose domain is `domain`, is taken. The same recipients in the same order give the same answers. */
+  /**
+   * Returns true if the next recipient, whose domain is `domain`, is taken. The same recipients in the same order give the same answers.
+   */
   takes(domain: string): boolean {
     const hash = hashOf(domain);
     const bucket = hash % BUCKETS;
-    const seen = this.#seen[bucket] ?? 0;
-    this.#seen[bucket] = seen + 1;
+    const count = this.#counts[bucket] ?? 0;
+    this.#counts[bucket] = count + 1;
     // The count of each domain starts at its own offset. Otherwise domains with a single recipient would all be taken, or none of them.
     const start = hash / MAX_HASH;
-    return Math.floor((seen + 1) / this.#stride + start) > Math.floor(seen / this.#stride + start);
+    return Math.floor((count + 1) / this.#stride + start) > Math.floor(count / this.#stride + start);
   }
 }
 
-/** 32-bit FNV-1a with a final mixing step, because the first letters of a short name hardly affect the high bits. */
+/**
+ * Returns the 32-bit FNV-1a hash of a text, with a final mixing step, because the first letters of a short text hardly affect the high
+ * bits.
+ */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

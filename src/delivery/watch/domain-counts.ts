@@ -1,4 +1,4 @@
-/** Counts the results of a canary, or of a mailing held because of its results, by recipient domain, for its owner. */
+/** Counts the results of a canary, or of a mailing held because of its results, by recipient domain, for the owner of the mailing. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE, RESULT_HELD_CODES } from '../../database/schema/index.ts';
@@ -7,7 +7,7 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 
 /** The results of the mails to one domain. */
 export interface DomainCount {
-  /** Empty: all domains that are not listed separately. */
+  /** The domain; empty for all domains that are not listed separately. */
   domain: string;
   /** The number of mails attempted at least once. */
   mails: number;
@@ -17,55 +17,60 @@ export interface DomainCount {
   bounces: number;
   failed: number;
   complaints: number;
-  /** Deferred by the recipient's server, or being sent. */
+  /** The number of mails that are deferred by the recipient's server or being sent. */
   waiting: number;
 }
 
-/** The results by domain at the last count. */
+/** The results by domain at the last count, as they are stored. */
 export interface SeenDomains {
-  /** ISO timestamp. */
+  /** When the results were counted, as an ISO timestamp. */
   counted_at: string;
   domains: DomainCount[];
 }
 
 const PAGE_ROWS = 1000;
-/**
- * The maximum number of domains listed separately, and the minimum number of mails of a listed domain, because a domain with fewer could
- * identify a contact.
- */
+/** The maximum number of domains listed separately. */
 const MAX_NAMED = 20;
+/** The minimum number of mails to a domain listed separately, because a domain with fewer mails could identify a contact. */
 const MIN_MAILS = 5;
-/**
- * The maximum number of domains counted separately, to limit memory use. These are the domains of the first recipients.
- */
+/** The maximum number of domains counted separately, to limit memory use. The domains of the first recipients are counted separately. */
 const MAX_COUNTED = 20_000;
-/** The minimum pause between two counts in milliseconds, and as a multiple of a count's duration. */
+/** The minimum pause between two counts of a mailing, in milliseconds. */
 const PAUSE_MS = 10_000;
+/** The minimum pause between two counts of a mailing, as a multiple of the duration of a count. */
 const PAUSE_TIMES = 100;
 
+/** A mailing whose results are counted. */
 interface Watched {
   id: number;
   /** The mailing's state and its canary's stage; a change of either causes an immediate count. */
   phase: string;
   /** The mailing's counters; while they do not change, neither do the counts. */
   counters: string;
-  /** JSON: the delivery ids of the canary; null: the whole mailing. */
+  /** The ids of the canary's deliveries as JSON; null if the whole mailing is counted. */
   chosen: string | null;
 }
 
-/** A count in progress. It is not stored: after a restart it begins again. */
+/** A count in progress. It is not stored, so after a restart it begins again. */
 interface Count {
   watched: Watched;
+  /** The ids of the canary's deliveries; null if the whole mailing is counted. */
   ids: readonly number[] | null;
+  /** The position in `ids`, or the id of the last counted delivery of the mailing. */
   at: number;
+  /** The results so far, by domain. */
   domains: Map<string, DomainCount>;
+  /** When the count began, in monotonic milliseconds. */
   startedAt: number;
 }
 
 export class DomainCounts {
   readonly #client: Database;
   readonly #clock: Clock;
-  /** By mailing: its phase and counters at the last count, and when it may be counted again (monotonic milliseconds). */
+  /**
+   * The phase and counters of each mailing at its last count, and when it may be counted again (monotonic milliseconds), by the id of the
+   * mailing.
+   */
   readonly #counted = new Map<number, Pick<Watched, 'phase' | 'counters'> & { again: number }>();
   #count: Count | null = null;
 
@@ -95,7 +100,7 @@ export class DomainCounts {
     return true;
   }
 
-  /** The next mailing whose results have changed since the last count; null if there is none. */
+  /** Begins to count the next mailing whose results have changed since its last count; returns null if there is none. */
   #next(): Count | null {
     const now = this.#clock.monotonic();
     const codes = JSON.stringify(RESULT_HELD_CODES);
@@ -111,7 +116,7 @@ export class DomainCounts {
     return { watched, ids, at: 0, domains: new Map(), startedAt: now };
   }
 
-  /** The ids of the next recipients. */
+  /** Returns the ids of the next deliveries to count. */
   #page(count: Count): readonly number[] {
     const { ids, at, watched } = count;
     if (ids !== null) {
@@ -127,7 +132,7 @@ export class DomainCounts {
     this.#count = null;
     const now = this.#clock.monotonic();
     this.#counted.set(id, { phase, counters, again: now + Math.max(PAUSE_MS, (now - startedAt) * PAUSE_TIMES) });
-    const seen: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: named(domains) };
+    const seen: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: listedDomains(domains) };
     this.#client.prepare(SAVE).run(id, JSON.stringify(seen));
   }
 }
@@ -143,10 +148,10 @@ function add(domains: Map<string, DomainCount>, row: DomainCount): void {
     sum[key] += row[key];
 }
 
-/** The domains with the most bad results, and all others combined. */
-function named(domains: ReadonlyMap<string, DomainCount>): DomainCount[] {
-  const bad = ({ bounces, failed, complaints }: DomainCount) => bounces + failed + complaints;
-  const sorted = [...domains.values()].sort((one, two) => bad(two) - bad(one) || two.mails - one.mails);
+/** Returns the domains with the most bad results, and all other domains combined. */
+function listedDomains(domains: ReadonlyMap<string, DomainCount>): DomainCount[] {
+  const countBad = ({ bounces, failed, complaints }: DomainCount) => bounces + failed + complaints;
+  const sorted = [...domains.values()].sort((one, two) => countBad(two) - countBad(one) || two.mails - one.mails);
   const shown = sorted.filter(({ domain, mails }) => domain !== '' && mails >= MIN_MAILS).slice(0, MAX_NAMED);
   const others = new Map<string, DomainCount>();
   for (const count of sorted) if (!shown.includes(count)) add(others, { ...count, domain: '' });

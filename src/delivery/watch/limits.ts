@@ -3,19 +3,21 @@ import type { ResultHeldCode } from '../../database/schema/index.ts';
 
 /** The results of a mailing so far. */
 export interface Results {
-  /** Accepted and not bounced. */
+  /** The number of mails that were accepted and did not bounce. */
   delivered: number;
-  /** Refused because the address does not exist, or bounced. */
+  /** The number of mails that bounced, or were refused because the address does not exist. */
   bounces: number;
-  /** Permanently refused for another reason, or given up. */
+  /** The number of mails that were given up, or permanently refused for another reason. */
   failed: number;
   complaints: number;
 }
 
-/** A mailing is not held before it has this number of results, because fewer are not reliable. */
+/** The number of results from which a mailing may be held. Fewer results are not reliable. */
 export const MIN_RESULTS = 200;
 
-/** Each limit has the maximum share of the results, and the minimum number of results of that kind. */
+/**
+ * The limits. `share` is the maximum share of the results, and `least` is the number of results of that kind from which the limit applies.
+ */
 export const LIMITS = [
   { code: 'too_many_bounces', measure: 'bounces', share: 0.05, least: 20 },
   { code: 'too_many_refusals', measure: 'failed', share: 0.05, least: 20 },
@@ -25,8 +27,8 @@ export const LIMITS = [
 export type LimitCode = (typeof LIMITS)[number]['code'];
 
 /**
- * How many standard deviations a share must be above its limit. The number is large because a mailing is checked after every few mails, and
- * each check is another chance of a false alarm.
+ * The number of standard deviations by which a share must be above its limit. The number is large because a mailing is checked after every
+ * few mails, and each check is another chance of a false alarm.
  */
 const DEVIATIONS = 3;
 
@@ -45,12 +47,12 @@ export function exceededLimit(results: Results, passed: readonly string[] = []):
   return exceeded?.code ?? null;
 }
 
-/** The number of mails that have a result. */
+/** Returns the number of mails that have a result. */
 export function countResults({ delivered, bounces, failed }: Results): number {
   return delivered + bounces + failed;
 }
 
-/** The lower end of the Wilson interval for the share of `hits` in `count`, which must be above 0. */
+/** Returns the lower end of the Wilson interval for the share of `hits` in `count`, which must be above 0. */
 function lowerBound(hits: number, count: number): number {
   const share = Math.min(1, hits / count);
   const square = DEVIATIONS ** 2 / count;

@@ -1,4 +1,4 @@
-/** Mailings that are watched more closely than by their counters: those with a canary, and those held because of their results. */
+/** Watches mailings more closely than by their counters: those with a canary, and those held because of their results. */
 import type { Database } from 'better-sqlite3';
 import {
   type CANARY_STAGES,
@@ -15,11 +15,14 @@ import type { DomainCount, SeenDomains } from './domain-counts.ts';
 import { countResults, exceededLimit, type Results } from './limits.ts';
 
 const MINUTE_MS = 60_000;
-/** With fewer recipients in the queue, a hold would prevent little and only make recipients wait. */
+/**
+ * The number of recipients in the queue from which a mailing is held. With fewer, a hold would prevent little and only make recipients
+ * wait.
+ */
 const MIN_WAITING = 100;
 
 /**
- * Makes a new mailing begin with a canary of `percent` of its recipients; the rest waits for `minutes` after it. Call it inside a
+ * Makes a new mailing begin with a canary of `percent` of its recipients. The rest waits for `minutes` after the canary. Call it inside a
  * transaction.
  */
 export function beginWithCanary(client: Database, mailingId: number, percent: number, minutes: number): void {
@@ -30,11 +33,13 @@ export function beginWithCanary(client: Database, mailingId: number, percent: nu
 
 /** The results of a mailing, and the columns that decide whether they hold it. */
 interface WatchedResults extends Results {
+  /** The codes of the limits that the mailing may exceed, separated by spaces. */
   passed: string;
+  /** 1 if the results may hold the mailing: its account has turned auto-pause on, or it has a canary. */
   is_watched: 0 | 1;
 }
 
-/** Why to hold a mailing because of its results; null if there is no reason, or its account has turned auto-pause off. */
+/** Returns why to hold a mailing because of its results; null if there is no reason, or if the results may not hold the mailing. */
 export function findResultHold(client: Database, mailingId: number): Held | null {
   const results = readResults(client, mailingId);
   if (results.is_watched === 0) return null;
@@ -46,7 +51,7 @@ export function findResultHold(client: Database, mailingId: number): Held | null
   return { held_code: code, held_reason };
 }
 
-/** The results of a mailing so far; throws an Error if there is no such mailing. */
+/** Reads the results of a mailing so far. Throws an Error if the mailing does not exist. */
 export function readResults(client: Database, mailingId: number): WatchedResults {
   const results = client.prepare<[number], WatchedResults>(RESULTS).get(mailingId);
   if (results === undefined) throw new Error(`there is no mailing ${mailingId}`);
@@ -64,7 +69,8 @@ const WAITING = `
 
 /**
  * Releases all recipients of a mailing that is held because of its results, or whose canary is being sent or waited for: ends the canary,
- * and lets the mailing pass the limits that hold it. Returns false for any other mailing. Call it inside the transaction that resumes it.
+ * and lets the mailing pass the limits that hold it. Returns false for any other mailing. Call it inside the transaction that resumes the
+ * mailing.
  */
 export function releaseAll(client: Database, mailingId: number): boolean {
   const mailing = client
@@ -72,7 +78,7 @@ export function releaseAll(client: Database, mailingId: number): boolean {
       'SELECT state, held_code FROM mailings WHERE id = ?',
     )
     .get(mailingId);
-  const code = RESULT_HELD_CODES.find((one) => one === mailing?.held_code);
+  const code = RESULT_HELD_CODES.find((heldCode) => heldCode === mailing?.held_code);
   if (mailing?.state === 'sending') return releaseCanary(client, mailingId);
   if (mailing?.state !== 'held' || code === undefined) return false;
   releaseCanary(client, mailingId);
@@ -111,16 +117,17 @@ type NotSeen = { counted_at: null; domains: [] };
 export interface Watch {
   canary_percent: number;
   canary_minutes: number;
-  /** Null without a canary. */
+  /** The stage of the canary; null without a canary. */
   canary_stage: (typeof CANARY_STAGES)[number] | null;
   canary_recipients: number;
-  /** When the rest is sent unless a limit is exceeded, ISO timestamp; null while unknown. */
+  /** When the rest is sent unless a limit is exceeded, as an ISO timestamp; null while unknown. */
   continues_at: string | null;
+  /** When the domains were counted, as an ISO timestamp; null before the first count. */
   counted_at: string | null;
   domains: DomainCount[];
 }
 
-/** The details of a mailing that has a canary or was held because of its results; null for all others. */
+/** Returns the details of a mailing that has a canary or was held because of its results; null for all others. */
 export function findWatch(client: Database, mailingId: number): Watch | null {
   const row = client
     .prepare<[number], Omit<typeof watchedMailings.$inferSelect, 'chosen'> & { state: string }>(`
@@ -138,12 +145,12 @@ export function findWatch(client: Database, mailingId: number): Watch | null {
     canary_recipients: size,
     continues_at: stage === 'waiting' && state === 'sending' ? isoTimestamp(continuesAt({ tried_at, minutes })) : null,
     counted_at,
-    // Earlier releases did not count these.
+    // Counts of earlier releases lack `kept`.
     domains: domains.map((domain) => ({ ...domain, kept: domain.kept ?? 0 })),
   };
 }
 
-/** When the wait after a canary is over. */
+/** Returns when the wait after a canary is over. */
 export function continuesAt({
   tried_at,
   minutes,

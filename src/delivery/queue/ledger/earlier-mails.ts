@@ -1,6 +1,6 @@
 /**
- * When an account sets a frequency cap, the mails that its contacts received before count, too. This file records them: in the
- * background thread, newest mailing first, and until that is finished, in each claim for the recipients of the claim.
+ * Records the mails that contacts received before their account set a frequency cap, because these mails count, too. The background thread
+ * records them, newest mailing first. Until it has finished, each claim records them for its recipients.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../../database/bulk.ts';
@@ -10,26 +10,27 @@ import { isoTimestamp } from '../../../time/clock.ts';
 import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
 
 const DAY_MS = 86_400_000;
-/** How long one call works in the background thread. */
+/** How long one call works in the background thread, in milliseconds. */
 const BACKGROUND_MS = 20;
-/** How long one call works in a request. */
+/** How long one call works in a request, in milliseconds. */
 const REQUEST_MS = 200;
 
 const IN_CAMPAIGN = "owner_kind IN ('single', 'schedule')";
 
 /**
- * The time before which no mail counts; `now` is epoch milliseconds. One day more than the longest period, because days begin in a time
- * zone.
+ * Returns the time before which no mail counts. It is one day more than the longest period ago, because days begin in a time zone. `now` is
+ * in epoch milliseconds.
  */
-function oldest(now: number): string {
+function countedSince(now: number): string {
   return isoTimestamp(new Date(now - (MAX_CAP_DAYS + 1) * DAY_MS));
 }
 
 /**
- * Records the earlier mails of these contacts (address ids). Call it inside the transaction that claims them; `now` is epoch milliseconds.
+ * Records the earlier mails of the contacts with these address ids. Call it inside the transaction that claims them. `now` is in epoch
+ * milliseconds.
  */
 export function markEarlierMails(client: Database, account: number, people: readonly number[], now: number): void {
-  client.prepare(MARK_OF_PEOPLE).run({ account, since: oldest(now), people: JSON.stringify(people) });
+  client.prepare(MARK_OF_PEOPLE).run({ account, since: countedSince(now), people: JSON.stringify(people) });
 }
 
 const MARK_OF_PEOPLE = `
@@ -38,7 +39,7 @@ const MARK_OF_PEOPLE = `
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = mailings.id AND d.address_id = p.value
     WHERE user_id = @account AND ${IN_CAMPAIGN} AND ${MAILING_ENDED} >= @since)`;
 
-/** Records earlier mails of accounts for a short time. Returns whether there are more. `now` is epoch milliseconds. */
+/** Records earlier mails of accounts for a short time. Returns true if there are more. `now` is in epoch milliseconds. */
 export function continueEarlierMails(client: Database, now: number): Promise<boolean> {
   return mark(client, now, BACKGROUND_MS);
 }
@@ -51,7 +52,7 @@ export async function markEarlierMailsSoon(client: Database, now: number): Promi
   try {
     await mark(client, now, REQUEST_MS);
   } catch (error) {
-    // Another process holds the write lock, so the background thread will do it.
+    // Another process holds the write lock, so the background thread will record the mails.
     if (!isBusy(error)) throw error;
   }
 }
@@ -63,7 +64,7 @@ async function mark(client: Database, now: number, forMs: number): Promise<boole
   await inChunks(
     client,
     (rows) => {
-      hasMore = markSome(client, rows, oldest(now));
+      hasMore = markSome(client, rows, countedSince(now));
       return hasMore && performance.now() < until;
     },
     forMs,
@@ -105,7 +106,10 @@ const MARK_OF_MAILING = `
   UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_RECEIVED_OR_UNDERWAY} AND id IN (
     SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @delivery AND id <= @last)`;
 
-/** The next mailing in order of end time, latest first. A mailing that ends meanwhile comes again or later. */
+/**
+ * Returns the next mailing in the order of their end, latest first; null if there are no more. A mailing that ends meanwhile is returned
+ * again, or later.
+ */
 function findNextMailing(client: Database, account: number, before: CapProgress, since: string): CapProgress | null {
   const next = client
     .prepare<[object], CapProgress>(`

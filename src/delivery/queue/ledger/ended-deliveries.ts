@@ -6,7 +6,7 @@ import { stored } from '../../../errors/stored.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type ReasonChange, reasonCounter } from './reason-counts.ts';
 
-/** A delivery as it was before the bounce. */
+/** A delivery with its state before the bounce. */
 export interface ReturnedDelivery {
   id: number;
   mailing_id: number;
@@ -16,7 +16,7 @@ export interface ReturnedDelivery {
 /**
  * Moves a delivery to `bounced`. Only a server that received the mail knows its return path, so a delivery that is still queued or sending
  * was sent, too: its acceptance was lost or is not on disk yet, and the mail must not be sent again. Returns false for deliveries in
- * another final state. Call it inside a transaction; `now` is epoch milliseconds.
+ * another final state. Call it inside a transaction. `now` is in epoch milliseconds.
  */
 export function bounceDelivery(client: Database, delivery: ReturnedDelivery, diagnostic: Said, now: number): boolean {
   const reply = stored(diagnostic);
@@ -50,9 +50,9 @@ export function bounceDelivery(client: Database, delivery: ReturnedDelivery, dia
 }
 
 /**
- * Queues up to `limit` failed recipients of a mailing again. Returns how many. They keep their Message-ID. Recipients who have
- * unsubscribed, or were suppressed or deleted, are excluded at the claim as usual. Call it inside a transaction that also reopens the
- * mailing.
+ * Queues up to `limit` failed recipients of a mailing again. Returns their number. The recipients' mails keep their Message-ID. Recipients
+ * who have unsubscribed, or were suppressed or deleted, are excluded at the claim as usual. Call it inside a transaction that also reopens
+ * the mailing.
  */
 export function requeueFailed(client: Database, mailingId: number, limit: number): number {
   const requeued = client
@@ -105,7 +105,7 @@ export function formMails(client: Database): FormMails {
   };
 }
 
-/** A contact in the mailings with ids above `after`, up to `to`. */
+/** Selects the deliveries of a contact in the mailings with ids above `after`, up to `to`. */
 interface ContactInMailings {
   account: number;
   address: number;
@@ -114,8 +114,8 @@ interface ContactInMailings {
 }
 
 /**
- * Returns a function that removes the contact, the replies about them, and the values of their mails, from a contact's
- * deliveries. The deliveries stay, for the counts of their mailings. Call it inside a transaction.
+ * Returns a function that erases a contact from their deliveries: removes the contact, the replies about them, and the values of their
+ * mails. The deliveries stay, for the counts of their mailings. Call the function inside a transaction.
  */
 export function deliveryEraser(client: Database): (person: ContactInMailings) => void {
   const ofContact = `FROM mailings m CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = m.id AND d.address_id = @address

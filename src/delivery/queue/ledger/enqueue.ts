@@ -24,8 +24,8 @@ export function deliveryQueue(client: Database): (delivery: NewDelivery) => numb
 }
 
 /**
- * The statement that adds the contacts in `selection` to the mailing @mailing. `selection` is SQL with the columns address_id, contact_id,
- * segment_recipient_id and reason. Contacts with a reason get no mail and are in the final state `suppressed` at once.
+ * Prepares the statement that adds the contacts in `selection` to the mailing @mailing. `selection` is SQL with the columns address_id,
+ * contact_id, segment_recipient_id and reason. Contacts with a reason get no mail and are in the final state `suppressed` at once.
  */
 export function enqueueStatement(client: Database, selection: string): Statement<Record<string, unknown>> {
   return client.prepare(`

@@ -43,7 +43,7 @@ export class Ledger {
   readonly #bringForward: Statement<{ mailing: number; latest: number; end: string; limit: number }>;
   readonly #progress: Statement<[number], { sending: number; delivered: number }>;
 
-  /** The days of the frequency caps begin in `timeZone`. */
+  /** `timeZone` is the zone in which the days of the frequency caps begin. */
   constructor(client: Database, timeZone: string) {
     this.#client = client;
     this.#timeZone = timeZone;
@@ -81,10 +81,11 @@ export class Ledger {
   }
 
   /**
-   * Call it at startup. Deliveries whose sending an earlier run did not finish go back to the queue and keep their Message-ID, except those
-   * given to sender nodes. Without `hasNodes` those go back, too. Held mailings are tried again, because settings may have changed.
-   * Recipients due later than the longest retry wait, because the clock was ahead when they were deferred, become due at `now` (epoch
-   * milliseconds), unless they wait for a scheduled time of their own.
+   * Recovers what an earlier run left. Call it at startup. Deliveries whose sending was not finished go back to the queue and keep their
+   * Message-ID, except those given to sender nodes; if there are no sender nodes any more, those go back, too. Held mailings are tried
+   * again, because settings may have changed. Recipients due later than the longest retry wait, because the clock was ahead when they were
+   * deferred, become due at `now` (epoch milliseconds), unless they wait for a scheduled time of their own. Returns the number of
+   * deliveries that went back.
    */
   recover(now: number, hasNodes: boolean): number {
     return this.#client
@@ -109,14 +110,14 @@ export class Ledger {
       .immediate();
   }
 
-  /** The number of a mailing's recipients being sent, and the number accepted. */
+  /** Returns the number of a mailing's recipients being sent, and the number accepted. */
   progress(mailingId: number): { sending: number; delivered: number } {
     return this.#progress.get(mailingId) ?? { sending: 0, delivered: 0 };
   }
 
   /**
-   * Moves up to `limit` due recipients of domains other than `domain` to the front of a mailing's queue. Returns how many there are.
-   * `steady` is as in `claim`. If the mailing has a canary, only the recipients of its first batch are moved.
+   * Moves up to `limit` due recipients of domains other than `domain` to the front of a mailing's queue. Returns their number. `steady` is
+   * the time by which they are due, as in `claim`. If the mailing has a canary, only the recipients of its first batch are moved.
    */
   bringForward({ id, is_canary }: OpenMailing, domain: string, limit: number, steady: number): number {
     const latest = is_canary === 1 ? -1 : steady;
@@ -190,7 +191,9 @@ export class Ledger {
       .immediate();
   }
 
-  /** Writes results in one transaction. `timestamp` is the creation time of suppressions caused by bounces. */
+  /**
+   * Writes results in one transaction. `now` is in epoch milliseconds; `timestamp` is the creation time of suppressions caused by bounces.
+   */
   record(results: readonly Result[], now: number, timestamp: string): void {
     if (results.length === 0) return;
     this.#client
@@ -249,7 +252,7 @@ export class Ledger {
       .immediate();
   }
 
-  /** Cancels up to `limit` queued recipients of a cancelled mailing. Returns how many. */
+  /** Cancels up to `limit` queued recipients of a cancelled mailing. Returns their number. */
   cancelQueued(mailingId: number, limit: number, now: number): number {
     return this.#client
       .transaction(() => {
@@ -286,8 +289,8 @@ export class Ledger {
 
 /**
  * Writes the events `mail.accepted` and `mail.bounced` for deliveries that have just reached that state, if a webhook endpoint of the
- * account subscribes to them. A single statement does it for all deliveries, because a trigger would cost time for every mail. Call it
- * inside the transaction that records the state.
+ * account subscribes to them. A single statement writes all of them, because a trigger would cost time for every mail. Call it inside the
+ * transaction that records the state.
  */
 function writeMailEvents(client: Database, deliveryIds: readonly number[]): void {
   if (deliveryIds.length === 0) return;
@@ -336,7 +339,7 @@ export class Exclusions {
   }
 
   /**
-   * Moves recipients who may not get their mail to the final state `suppressed`. In an automation, their enrolment ends. `now` is epoch
+   * Moves recipients who may not get their mail to the final state `suppressed`. In an automation, their enrolment ends. `now` is in epoch
    * milliseconds.
    */
   excludeIneligible(mailingId: number, people: readonly Candidate[], now: number): void {
@@ -345,8 +348,8 @@ export class Exclusions {
   }
 
   /**
-   * Handles recipients who have reached the frequency cap: excludes them, which in an automation moves them on to the next mail, or lets
-   * them wait. Waits are measured by `steady`, epoch milliseconds.
+   * Handles recipients who have reached the frequency cap: excludes them, or lets them wait. An excluded recipient of an automation moves
+   * on to its next mail. Waits are measured by `steady`, epoch milliseconds.
    */
   applyCaps(mailingId: number, people: readonly Capped<Candidate>[], now: number, steady: number): void {
     const excluded = people.filter(({ until }) => until === null);
@@ -378,7 +381,10 @@ export class Exclusions {
 export const FINAL_STATES = ['accepted', 'bounced', 'failed', 'suppressed', 'cancelled'] as const;
 export type FinalState = (typeof FINAL_STATES)[number];
 
-/** The result of sending to one recipient: a final state, or back in the queue until `due_at` (epoch milliseconds of the steady clock). */
+/**
+ * The result of sending to one recipient: a final state, or `queued` if the recipient waits until `due_at` (epoch milliseconds of the
+ * steady clock).
+ */
 export interface Result {
   id: number;
   mailing_id: number;
@@ -389,7 +395,7 @@ export interface Result {
   due_at: number;
   /** Whether the address does not exist, so that no later mailing may be sent to it. */
   suppress: boolean;
-  /** 1: the mail does not reveal whether it was opened. */
+  /** 1 if the mail does not reveal whether it was opened. */
   is_unmeasured: 0 | 1;
   /** Whether the mail belongs to an automation, whose next mail waits for this one. */
   in_series: boolean;

@@ -1,6 +1,6 @@
 /**
- * Pages given to sender nodes. A page is a set of claimed recipients of one mailing that one node sends. Pages are stored as rows, so that
- * after a restart a live node keeps its pages and no recipient gets the same mail from two nodes.
+ * Stores the pages given to sender nodes. A page is a set of claimed recipients of one mailing that one node sends. Pages are rows in the
+ * database, so that after a restart a live node keeps its pages and no recipient gets the same mail from two nodes.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
@@ -14,7 +14,7 @@ import { advanceEnrolments } from '../enrolment-state.ts';
 import type { OpenMailing } from '../mailing-state.ts';
 import { reasonCounter } from './reason-counts.ts';
 
-/** A page that an earlier run of the service gave to a node, with those recipients whose result is not recorded yet. */
+/** A page that an earlier run of the service gave to a node. Its claims are the recipients whose result is not recorded yet. */
 export interface StoredPage {
   id: number;
   run: string;
@@ -22,7 +22,7 @@ export interface StoredPage {
   claims: Claim[];
 }
 
-/** An acceptance of a delivery that is no longer on the page for which it was reported. */
+/** A node's report that a delivery was accepted, although the delivery is no longer on the page for which it was reported. */
 export interface LateAcceptance {
   id: number;
   reply: Said;
@@ -55,7 +55,7 @@ export class NodePages {
     this.#remove.run(id);
   }
 
-  /** How far the reports of nodes have been recorded, as stored by `savePosition`; empty at first. */
+  /** Returns how far the reports of nodes have been recorded, as stored by `savePosition`; empty at first. */
   position(): string {
     return findNamedValue(this.#client, POSITION) ?? '';
   }
@@ -65,7 +65,7 @@ export class NodePages {
     writeNamedValue(this.#client, POSITION, position);
   }
 
-  /** The pages that nodes have, newest first. Call it at startup; it also removes fully recorded pages. */
+  /** Returns the pages that nodes have, newest first. Call it at startup, because it also removes pages whose results are all recorded. */
   load(): StoredPage[] {
     const rows = this.#client
       .prepare<[], Omit<Claim, 'mailing_id'> & { page: number; run: string; mailing: number }>(`
@@ -79,11 +79,11 @@ export class NodePages {
       `SELECT id, user_id, unsubscribe_group_id, owner_kind, NULL AS relay_id, 0 AS is_canary, 0 AS is_due FROM mailings WHERE id = ?`,
     );
     const pages = new Map<number, StoredPage>();
-    const taken = new Set<number>();
+    const claimed = new Set<number>();
     for (const { page: id, run, mailing: mailingId, ...claim } of rows) {
       const mailing = pages.get(id)?.mailing ?? mailingOf.get(mailingId);
-      if (taken.has(claim.id) || mailing === undefined) continue;
-      taken.add(claim.id);
+      if (claimed.has(claim.id) || mailing === undefined) continue;
+      claimed.add(claim.id);
       const page = pages.get(id) ?? { id, run, mailing, claims: [] };
       page.claims.push({ ...claim, mailing_id: mailingId });
       pages.set(id, page);
@@ -95,9 +95,10 @@ export class NodePages {
   }
 
   /**
-   * Records late acceptances: the delivery has gone back to the queue because its node was silent, or was given to another node. It becomes
-   * accepted unless it is already in a final state, so that the mail is not sent again. Returns the ids changed. An acceptance that cannot
-   * be recorded is reported to `onFault` and changes nothing, so that it does not block the others. Throws if the disk fails.
+   * Records late acceptances, whose delivery has gone back to the queue because its node was silent, or was given to another node. The
+   * delivery becomes accepted unless it is already in a final state, so that the mail is not sent again. Returns the ids of the changed
+   * deliveries. An acceptance that cannot be recorded is reported to `onFault` and changes nothing, so that it does not block the others.
+   * Throws if the disk fails.
    */
   acceptLate(late: readonly LateAcceptance[], now: number, onFault: (id: number, error: unknown) => void): number[] {
     if (late.length === 0) return [];
@@ -130,12 +131,12 @@ export class NodePages {
       if (row.in_series === 1) advanceEnrolments(this.#client, row.mailing, [id], 'through', now);
       return [id];
     });
-    return late.flatMap((one) => {
+    return late.flatMap((acceptance) => {
       try {
-        return acceptOne(one);
+        return acceptOne(acceptance);
       } catch (error) {
         if (isTransientSqliteError(error)) throw error;
-        onFault(one.id, error);
+        onFault(acceptance.id, error);
         return [];
       }
     });

@@ -5,7 +5,7 @@ import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { stored } from '../../../errors/stored.ts';
 
-/** Limits the rows per mailing in case an SMTP relay replies to every mail with a different text. */
+/** The maximum number of rows per mailing, in case an SMTP relay replies to every mail with a different text. */
 const MAX_REASONS = 1000;
 
 const OTHER = stored(sentence('other_replies'));
@@ -14,10 +14,11 @@ const KEPT = stored(sentence('kept_in_outbox'));
 /** The number of a mailing's deliveries that enter a state with this reply, or leave it if `by` is negative. */
 export interface ReasonChange {
   mailing_id: number;
-  /** A `DELIVERY_STATE`. */
+  /** The state, a value of `DELIVERY_STATE`. */
   state: number;
-  /** In its stored form. */
+  /** The reply in its stored form; null if there is none. */
   reply: string | null;
+  /** The number of deliveries by which the count changes. */
   by: number;
 }
 
@@ -28,9 +29,9 @@ interface Row {
 }
 
 /**
- * Returns a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so
- * that many deliveries with the same reply cost one statement. Deliveries count if they have a reply and are neither
- * being sent nor accepted by an SMTP relay. Those kept in the outbox count, too, because they were not sent.
+ * Returns a function that counts changes of the ledger. Call it once at the end of the transaction that makes them, so that many deliveries
+ * with the same reply cost one statement. A delivery counts if it has a reply and is neither being sent nor accepted by an SMTP relay.
+ * Deliveries kept in the outbox count, too, because they were not sent.
  */
 export function reasonCounter(client: Database): (changes: readonly ReasonChange[]) => void {
   const isRow = 'mailing_id = @mailing AND state = @state AND reason = @reason';
@@ -54,7 +55,7 @@ export function reasonCounter(client: Database): (changes: readonly ReasonChange
       add.run({ ...(isNamed ? row : other), by });
       return;
     }
-    // Deliveries beyond the last reason that got its own row are counted under OTHER.
+    // Deliveries whose reason has no row of its own, because there are too many reasons, are counted under OTHER.
     const named = Math.max(by, -(before ?? 0));
     for (const [from, count] of [
       [row, named],
