@@ -1,5 +1,6 @@
 /**
- * Automations and their mails as records: moving an automation between draft and live, the mailings of its mails, and removing a mail.
+ * Automations and their steps as records. Finds them, moves an automation from draft to live, creates the mailings of its
+ * mails, and removes a mail.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
@@ -41,7 +42,7 @@ import { markLive } from './status.ts';
 
 export type Automation = typeof automations.$inferSelect;
 export type Schedule = typeof automationSchedules.$inferSelect;
-/** A schedule without its code, which can have megabytes. Both sizes are in bytes. */
+/** A step without the code of its mail, which can be megabytes long. Both sizes of the code are in bytes. */
 export type ListedSchedule = Omit<Schedule, 'template_json' | 'template_html'> & {
   json_size: number;
   html_size: number;
@@ -65,14 +66,14 @@ export function requireAutomation(db: Db, accountId: number, utr: unknown): Auto
   return automation;
 }
 
-/** Returns the account's mail of an automation with this utr, and the automation. Throws 404. */
+/** Returns the mail with this utr and its automation. Throws 404 if the account has no step with this utr, or the step is not a mail. */
 export function requireMail(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
   const step = requireStep(db, accountId, utr);
   if (step.schedule.kind !== 'mail') throw notFound('Record not found');
   return step;
 }
 
-/** Returns the account's step of an automation with this utr, a mail or another one, and the automation. Throws 404. */
+/** Returns the step with this utr, which may be a mail, and its automation. Throws 404 if the account has no such step. */
 export function requireStep(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
   const row = db
     .select()
@@ -90,7 +91,7 @@ const SIZES = {
   html_size: sql<number>`octet_length(${template_html})`,
 };
 
-/** Returns the schedules of an automation, one for each of its mails, in their order and without their code. */
+/** Returns the steps of an automation in their order, without the code of mails. */
 export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
   return db
     .select({ ...LISTED, ...SIZES })
@@ -100,8 +101,8 @@ export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
     .all();
 }
 
-/** Like `listSchedules`, but with the code, for work that needs the code of all mails at once. */
-function listWholeSchedules(db: Db, automationId: number): Schedule[] {
+/** Returns the steps of an automation in their order, with the code of all mails. */
+function listSchedulesWithCode(db: Db, automationId: number): Schedule[] {
   return db
     .select()
     .from(automationSchedules)
@@ -111,38 +112,39 @@ function listWholeSchedules(db: Db, automationId: number): Schedule[] {
 }
 
 /**
- * The maximum number of mails of an automation: more than a series over years needs, and few enough that each page and each
- * change can handle all of them.
+ * The maximum number of steps of an automation, mails included. It is more than a series over years needs, and small enough
+ * that each page and each change can handle all steps.
  */
-const MAX_MAILS = 100;
+const MAX_STEPS = 100;
 
-/** Throws 422 if an automation has the maximum number of mails. Call inside the transaction that adds one. */
-export function requireRoomForMail({ $client: client }: Db, automationId: number): void {
-  const mails = client
+/** Throws 422 if an automation has the maximum number of steps. Call inside the transaction that adds a step. */
+export function requireRoomForStep({ $client: client }: Db, automationId: number): void {
+  const steps = client
     .prepare<[number], number>('SELECT count(*) FROM automation_schedules WHERE automation_id = ?')
     .pluck()
     .get(automationId);
-  if ((mails ?? 0) >= MAX_MAILS) throw invalid('utr', sentence('mails_most', { count: MAX_MAILS }));
+  if ((steps ?? 0) >= MAX_STEPS) throw invalid('utr', sentence('mails_most', { count: MAX_STEPS }));
 }
 
-/** Stores a mail at the end of its automation. Returns its id and position. Call inside a transaction. */
+/** Stores a step at the end of its automation. Returns its id and position. Call inside a transaction. */
 export function insertSchedule(
   db: Db,
   columns: typeof automationSchedules.$inferInsert,
 ): Pick<Schedule, 'id' | 'position'> {
-  const behind = nextPosition(db.$client, columns.automation_id);
+  const lowestFree = nextPosition(db.$client, columns.automation_id);
   const { id } = db.insert(automationSchedules).values(columns).returning({ id: automationSchedules.id }).get();
-  // Ids ascend and are never used again, so the new id is a position after every mail; moved mails can have higher positions.
-  const position = Math.max(id, behind);
+  // A step's position is its id, which is higher than all earlier ids, unless moved steps already have higher positions.
+  const position = Math.max(id, lowestFree);
   db.update(automationSchedules).set({ position }).where(eq(automationSchedules.id, id)).run();
   return { id, position };
 }
 
 /** The maximum number of live automations of an account. */
 const MAX_LIVE = 100;
-/** The maximum number of live automations that one event starts: each of a thousand events in a request may start all of them. */
+/** The maximum number of live automations that one event starts. A request can report a thousand events, and each starts all of these automations. */
 const MAX_LIVE_BY_EVENT = 20;
 
+/** SQL: counts the live automations of account @user_id other than automation @id. */
 const OTHER_LIVE = `
   SELECT count(*) FROM automations INDEXED BY automations_user
   WHERE user_id = @user_id AND id <> @id AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
@@ -153,7 +155,10 @@ function requireRoomForLive({ $client: client }: Db, { id, user_id }: Automation
   if (live >= MAX_LIVE) throw conflict(sentence('live_most', { count: MAX_LIVE }));
 }
 
-/** Throws 409 if the event of a trigger starts the maximum number of other live automations. '': the trigger has no event. */
+/**
+ * Throws 409 if the event that triggers an automation already starts the maximum number of other live automations. Does nothing if
+ * `trigger_event` is empty, because then no event triggers the automation.
+ */
 export function requireRoomForEvent(
   { $client: client }: Db,
   { id, user_id, trigger_event }: Pick<Automation, 'id' | 'user_id' | 'trigger_event'>,
@@ -165,17 +170,16 @@ export function requireRoomForEvent(
 }
 
 interface GoingLive {
-  /** Whether contacts enter who are in its target already. */
+  /** True if the contacts who are already in the target of the automation enter it, too. */
   isBackfilled?: boolean;
-  /** Whether a program asks for it. Then errors that the check finds can stop it. */
+  /** True if a program sets the automation live, not a user of the dashboard. Then errors that the check finds can prevent it. */
   isByProgram: boolean;
 }
 
 /**
- * Moves a draft to live and freezes its mails; with `isBackfilled`, lets contacts enter who are in its target already,
- * in the same transaction. Throws 409 with the problem that the owner must fix first. If a program asks and the account
- * wants it, an error that the check finds is such a problem, too. If the automation is live already, changes nothing
- * else.
+ * Moves a draft to live and freezes its mails. With `isBackfilled`, the contacts who are already in its target enter it, also if
+ * the automation is live already. Throws 409 with the problem that the owner must fix first. With `isByProgram`, an error that
+ * the check finds is such a problem if the account's rules say so.
  */
 export async function setLive(
   deps: AutomationActionDeps,
@@ -183,13 +187,16 @@ export async function setLive(
   utr: unknown,
   how: GoingLive,
 ): Promise<void> {
-  // Freezing takes a while. If the automation, a mail or a sender was changed meanwhile, freeze again, so that the live content
-  // is what the owner sees.
+  // Freezing takes a while. If the automation, a mail or a sender is changed meanwhile, freeze again, so that contacts get the
+  // content that the owner sees.
   for (let isLive = false; !isLive; ) isLive = await trySetLive(deps, accountId, utr, how);
   deps.wake();
 }
 
-/** Returns the automation and its mails, with their senders. Throws 409 if it cannot go live for a reason other than its content. */
+/**
+ * Returns the automation and its mails, with their senders. Throws 409 if something other than the content of the mails prevents the
+ * automation from going live.
+ */
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
@@ -199,7 +206,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   if (isTriggerGone(db, automation)) throw conflict(sentence('live_no_trigger'));
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));
-  const mails = listWholeSchedules(db, automation.id)
+  const mails = listSchedulesWithCode(db, automation.id)
     .filter(({ kind }) => kind === 'mail')
     .map((schedule) => ({
       schedule,
@@ -209,7 +216,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   return { automation, mails };
 }
 
-/** Returns false if something changed while the mails were being frozen. */
+/** Tries once to do what `setLive` does. Returns false if something changed while the mails were being frozen. */
 async function trySetLive(
   deps: AutomationActionDeps,
   accountId: number,
@@ -225,13 +232,13 @@ async function trySetLive(
   const before = requireReadiness(db, accountId, utr);
   const { automation } = before;
   const frozen = new Map<Schedule, CheckedFrozen>();
-  const missing = languageCounter(db, accountId);
-  // A user of the dashboard can see the check on the page of each mail.
+  const findMissingLanguages = languageCounter(db, accountId);
+  // A user of the dashboard sees what the check found on the page of each mail, so errors stop only programs.
   const stopsErrors = isByProgram && readMailRules(db, accountId).stops_errors === 1;
   for (const { schedule } of before.mails) {
     const result = await freezeOnly(deps, schedule);
     if ('problem' in result) throw conflict(problemOf('live_mail_broken', schedule, result));
-    const findings = await findingsIn(deps, automation, schedule, result, missing);
+    const findings = await findingsIn(deps, automation, schedule, result, findMissingLanguages);
     if (stopsErrors) requireNoErrors(schedule, findings ?? []);
     frozen.set(schedule, { ...result, findings });
   }
@@ -255,42 +262,46 @@ function requireNoErrors(schedule: Schedule, findings: readonly RecordedFinding[
   throw conflict(problemOf('live_mail_broken', schedule, problem));
 }
 
-/** Returns what the check finds in a frozen mail and its versions, and for how many contacts it has none; null if it cannot be checked. */
+/**
+ * Returns what the check finds in a frozen mail and its versions, and the languages of contacts for whom the mail has no version; null if
+ * the mail cannot be checked.
+ */
 async function findingsIn(
   { db, config }: AutomationDeps,
   automation: Automation,
   schedule: Schedule,
   { frozen }: Frozen,
-  missing: ReturnType<typeof languageCounter>,
+  findMissingLanguages: ReturnType<typeof languageCounter>,
 ): Promise<RecordedFinding[] | null> {
   const deps = { db, publicUrl: () => findPublicUrl(db.$client, config).url };
   const findings = await findingsInAll(deps, frozen, (number) => shownSource(db, automation, schedule, number));
-  return findings && [...findings, ...(await missing(schedule.languages, audienceOf(db, automation, schedule)))];
+  if (findings === null) return null;
+  return [...findings, ...(await findMissingLanguages(schedule.languages, audienceOf(db, automation, schedule)))];
 }
 
-/** The target of an automation; none if it has none yet. */
+/** Returns the target of an automation; an empty list if no target has been chosen yet. */
 export function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
 /**
- * Whom a mail of an automation would reach now: the contacts of its target, except those for whom the automation has ended, who are in the
- * segments that lead to the mail.
+ * Returns the contacts whom a mail of an automation would reach now: the contacts of the target who meet all conditions on the way to
+ * the mail, except those in the segment of the goal or of the exit rule.
  */
 export function audienceOf(db: Db, automation: Automation, { id }: Pick<Schedule, 'id'>): CheckedAudience {
   const segment = (id: number | null): Target[] => (id === null ? [] : [{ id: String(id), table: 'segments' }]);
   const conditions = pathsTo(listSchedules(db, automation.id), id).filter(({ step }) => step.kind === 'if');
-  const on = (branch: Schedule['branch']) =>
+  const segmentsOf = (branch: Schedule['branch']) =>
     conditions.flatMap((path) => (path.branch === branch ? segment(path.step.segment_id) : []));
   return {
     targets: targetOf(automation),
-    excluded: [...segment(automation.goal_segment_id), ...segment(automation.exit_segment_id), ...on('no')],
-    within: on('yes'),
+    excluded: [...segment(automation.goal_segment_id), ...segment(automation.exit_segment_id), ...segmentsOf('no')],
+    within: segmentsOf('yes'),
     groupId: Number(automation.unsubscribe_group_id),
   };
 }
 
-/** Returns the version of an automation's mail with this number as previews and checks take it; 0: the mail itself. */
+/** Returns the version of an automation's mail with this number, in the form that previews and checks take. 0 means the mail itself. */
 export function shownSource(db: Db, automation: Automation, schedule: Schedule, number: number): ShownSource {
   return {
     ...asVersion(db, schedule, number),
@@ -300,12 +311,12 @@ export function shownSource(db: Db, automation: Automation, schedule: Schedule, 
   };
 }
 
-/** The frozen content of a mail, and what the check found in it; null if it was not checked. */
+/** The frozen content of a mail, and what the check found in the content; null if it was not checked. */
 type CheckedFrozen = Frozen & { findings: RecordedFinding[] | null };
 
 /**
- * Returns the frozen content of an automation's mail, or the problem that the owner must fix first. It is checked if
- * the automation is live, because then it is what contacts get.
+ * Returns the frozen content of an automation's mail, or the problem that the owner must fix first. If the automation is live, the
+ * content is checked, because contacts will get it.
  */
 export async function freezeSchedule(
   deps: AutomationDeps,
@@ -315,15 +326,18 @@ export async function freezeSchedule(
   const frozen = await freezeOnly(deps, schedule);
   if ('problem' in frozen) return frozen;
   if (automation.status !== AUTOMATION_STATUS.live) return { ...frozen, findings: null };
-  const missing = languageCounter(deps.db, automation.user_id);
-  const findings = await findingsIn(deps, automation, schedule, frozen, missing).catch((error: unknown) => {
-    // The mail can be sent without the check, which a compiling thread that ended must not prevent.
-    if (error instanceof Failure) return null;
-    throw error;
-  });
+  const findMissingLanguages = languageCounter(deps.db, automation.user_id);
+  const findings = await findingsIn(deps, automation, schedule, frozen, findMissingLanguages).catch(
+    (error: unknown) => {
+      // If the check fails, for example because the compiling thread ended, the mail is sent unchecked.
+      if (error instanceof Failure) return null;
+      throw error;
+    },
+  );
   return { ...frozen, findings };
 }
 
+/** Returns the frozen content of a mail, unchecked, or the problem that the owner must fix first. */
 async function freezeOnly(
   { db, config }: AutomationDeps,
   schedule: Schedule,
@@ -337,7 +351,7 @@ async function freezeOnly(
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }
 
-/** Returns the fault of a mail in a sentence that names the mail, unless its sender is at fault. */
+/** Returns the problem of a mail in a sentence that names the mail, or as it is if the sender is unverified. */
 export function problemOf(
   code: 'live_mail_broken' | 'held_mail',
   { subject }: Pick<Schedule, 'subject'>,
@@ -354,7 +368,7 @@ function targetExists(db: Db, { user_id, automation_for, automation_for_table }:
   );
 }
 
-/** Returns the name of the field of a trigger; empty if there is none or it was deleted. */
+/** Returns the name of the field in a trigger; empty if the trigger has no field or the field was deleted. */
 export function triggerFieldName(db: Db, { user_id, trigger_field, trigger_field_id: id }: Automation): string {
   if (id === null) return trigger_field;
   return listCustomFields(db, user_id).find((field) => field.id === id)?.field_name ?? '';
@@ -396,8 +410,8 @@ function findScheduleMailing(
 }
 
 /**
- * Creates a mailing with the frozen content of a schedule. If the newest one has the same content, sender and group, it
- * only records what the check found. Call inside a transaction.
+ * Creates a mailing with the frozen content of an automation's mail. If the newest mailing of the mail has the same content, sender and
+ * group, only records in that mailing what the check found. Call inside a transaction.
  */
 export function createScheduleMailing(
   db: Db,
@@ -407,10 +421,10 @@ export function createScheduleMailing(
   now: string,
 ): void {
   const newest = findScheduleMailing(db, schedule.id);
-  const before: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
+  const newestContent: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
   const group = Number(automation.unsubscribe_group_id);
-  const isSame = newest?.sender_id === schedule.sender_id && newest.unsubscribe_group_id === group;
-  if (newest !== null && before !== null && isSame && sameContent(before, frozen)) {
+  const hasSameSender = newest?.sender_id === schedule.sender_id && newest.unsubscribe_group_id === group;
+  if (newest !== null && newestContent !== null && hasSameSender && isSameContent(newestContent, frozen)) {
     db.update(mailings).set({ findings }).where(eq(mailings.id, newest.id)).run();
     return;
   }
@@ -423,7 +437,7 @@ export function createScheduleMailing(
     unsubscribe_group_id: group,
     sender_id: schedule.sender_id,
     // Recipients who are already queued get the new content. The key of the Message-ID stays, because an earlier attempt may have used it.
-    content: JSON.stringify({ ...frozen, message_key: before?.message_key ?? frozen.message_key }),
+    content: JSON.stringify({ ...frozen, message_key: newestContent?.message_key ?? frozen.message_key }),
     findings,
     created_at: now,
   };
@@ -431,16 +445,16 @@ export function createScheduleMailing(
 }
 
 /** Compares content without the sender's details, because every mail gets the sender's current details when it is sent. */
-function sameContent(a: FrozenContent, b: FrozenContent): boolean {
+function isSameContent(a: FrozenContent, b: FrozenContent): boolean {
   const contentOf = ({ content, variants = [], language = '' }: FrozenContent) =>
     JSON.stringify([content, variants, language]);
   return contentOf(a) === contentOf(b);
 }
 
-/** Deletes the account's schedule with this utr. Throws 404. When it resolves, no further delivery of the schedule starts. */
+/** Deletes the account's mail with this utr. Throws 404. When the promise resolves, no further delivery of the mail starts. */
 export async function deleteMail(deps: { db: Db; wake(): void }, accountId: number, utr: unknown): Promise<void> {
   const { db } = deps;
-  const present = () => {
+  const requireExisting = () => {
     const where = and(
       ownedBy(automationSchedules, accountId),
       eq(automationSchedules.utr, recordUtr(utr)),
@@ -450,20 +464,20 @@ export async function deleteMail(deps: { db: Db; wake(): void }, accountId: numb
     if (schedule === undefined) throw notFound('Record not found');
     return schedule;
   };
-  const { automation_id } = present();
+  const { automation_id } = requireExisting();
   await untilMovesDone(db.$client, automation_id);
   const cancelled = inTransaction(db, () => {
-    const removed = removeSchedule(db, present());
+    const removed = removeSchedule(db, requireExisting());
     moveOrStore(db.$client, automation_id, removed.moves);
     return removed.cancelled;
   });
-  await cancelDeletedMail(deps, cancelled);
+  await waitForCancellation(deps, cancelled);
   await untilMovesDone(db.$client, automation_id);
 }
 
 /**
- * Removes a schedule. Returns the moves of the enrolments that waited for it, and the mailings that are cancelled. Call inside
- * a transaction.
+ * Removes a step and cancels its mailings. Returns the moves of the enrolments that waited for the step, and the ids of the cancelled
+ * mailings. Call inside a transaction.
  */
 export function removeSchedule(
   db: Db,
@@ -480,8 +494,8 @@ export function removeSchedule(
   return { moves: { ...movesTo(db.$client, automation_id, position), isRemoval: true }, cancelled };
 }
 
-/** Cancels these mailings of deleted mails. When it resolves, no further delivery of them starts. */
-export async function cancelDeletedMail(
+/** Waits until the delivery worker has acknowledged that these mailings are cancelled. Then no further delivery of them starts. */
+export async function waitForCancellation(
   { db, wake }: { db: Db; wake(): void },
   cancelled: readonly number[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Lets contacts enter automations who are in the target already: by hand one by one, or all of them, page by page in the background. Each
- * entry is recorded like a join, and enrolment applies it.
+ * Lets contacts who are already in the target of an automation enter it: one by one when a user asks, or all of them, page by page in
+ * the background (a backfill). Each entry is recorded like a join, and enrolment applies the recorded entry.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Statement } from 'better-sqlite3';
@@ -16,26 +16,29 @@ import { holdFailedAutomation } from './status.ts';
 
 type Automation = typeof automations.$inferSelect;
 
-/** The number of contacts that are looked at or recorded at once, which takes some milliseconds. */
+/** The number of contacts that are read or recorded at once, which takes some milliseconds. */
 const PAGE_ROWS = 250;
-/** The number of contacts that are counted at most, which takes a second or two. */
+/** The maximum number of contacts that are counted, which takes a second or two. */
 const MAX_COUNTED = 100_000;
 
-/** What becomes of a contact who is to enter. */
+/** What happens when a contact is to enter an automation. */
 export const ENTRY_OUTCOMES = ['entered', 'active', 'was_in', 'outside_target', 'no_mail', 'unknown'] as const;
 
+/** A row of `foundEntries`. */
 export interface FoundEntry {
   address_id: number | null;
-  /** The contact of the target. */
+  /** The id of the contact with this address in the target; null if the target has no such contact. */
   contact_id: number | null;
   outcome: (typeof ENTRY_OUTCOMES)[number];
-  /** Of no_mail: why, in its stored form. */
+  /** Why a contact whose outcome is `no_mail` gets no mail, in its stored form; null for other outcomes. */
   reason: string | null;
 }
 
 /**
- * Returns the SQL that says what becomes of contacts who enter @automation at @at (epoch milliseconds) by @event_key; @group is its topic.
- * `people` is a SELECT of `at`, by which the rows are in order, `address_id`, null: unknown, and `is_entering`.
+ * Returns the SQL that finds the outcome of contacts who enter @automation at @at (epoch milliseconds) by @event_key. @group is the id of
+ * the automation's topic.
+ * @param people A SELECT of `at`, which orders the rows; `address_id`, which is null for an unknown address; and `is_entering`, which is 1
+ *   if an entry of the contact is already recorded.
  */
 export function foundEntries(people: string): string {
   return `
@@ -55,23 +58,23 @@ export function foundEntries(people: string): string {
   FROM (${people}) p CROSS JOIN automations au ON au.id = @automation ORDER BY p.at`;
 }
 
-/** Returns the statement that records the entry of one contact, which enrolment applies: by hand (`joined`) or in a backfill (`let_in`). */
+/** Returns the statement that records the entry of one contact, which enrolment applies: `let_in` in a backfill, otherwise `joined`. */
 export function entryRecord(client: Database, change: 'joined' | 'let_in'): Statement<[object]> {
   return client.prepare<[object]>(`
     INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, happened_at)
     VALUES (@account, @automation, @address_id, @contact_id, '${change}', @at)`);
 }
 
-/**
- * Where the contacts are looked for. Entries that are not applied yet need not be looked up, because a contact with two
- * entries enters once.
- */
+/** The list or segment whose contacts enter. */
 interface Source {
   table: 'contacts' | 'segments';
   id: number;
 }
 
-/** SQL: the next contacts of @source after the address @after. A row of a segment can say that the contact was removed from it. */
+/**
+ * SQL: the next contacts of @source after the address @after, with their outcome. Entries that are recorded but not applied yet are
+ * ignored (`is_entering` is 0), because a contact with two entries enters once. A segment keeps a row for each contact who was removed from it.
+ */
 const MEMBERS: Readonly<Record<Source['table'], string>> = {
   contacts: foundEntries(`
     SELECT address_id AS at, address_id, 0 AS is_entering, 0 AS is_removed FROM contacts INDEXED BY contacts_person
@@ -83,7 +86,7 @@ const MEMBERS: Readonly<Record<Source['table'], string>> = {
 
 type Member = FoundEntry & { address_id: number; is_removed: 0 | 1 };
 
-/** Returns the next contacts and the address of the last one; null after the last page. `at`: epoch milliseconds. */
+/** Returns the next contacts, and in `last` the id of the last address, or null on the last page. `at`: epoch milliseconds. */
 function readPage(
   client: Database,
   { id: automation, unsubscribe_group_id }: Pick<Automation, 'id' | 'unsubscribe_group_id'>,
@@ -102,16 +105,15 @@ function readPage(
   return { members: rows.filter(({ is_removed }) => is_removed === 0), last };
 }
 
-/** Returns where contacts are looked for: in a segment, or with 0 in the target of the automation. */
+/** Returns the segment with this id as a source; with id 0, the target of the automation. */
 function sourceOf({ automation_for: id, automation_for_table: table }: Automation, segment: number): Source {
-  return segment === 0
-    ? { table: table === 'segments' ? 'segments' : 'contacts', id }
-    : { table: 'segments', id: segment };
+  if (segment !== 0) return { table: 'segments', id: segment };
+  return { table: table === 'segments' ? 'segments' : 'contacts', id };
 }
 
 /**
- * Counts what would become of all contacts of the target, or of a segment, who entered at `at`, epoch milliseconds. Other requests are
- * answered between the pages.
+ * Counts the outcomes if all contacts of a segment entered at `at` (epoch milliseconds); with `segment` 0, all contacts of the target.
+ * Lets other requests be answered between the pages. `is_complete` is 0 if the count stopped at the maximum.
  */
 export async function countEntries(client: Database, automation: Automation, segment: number, at: number) {
   const counts = { entered: 0, held_out: 0, active: 0, was_in: 0, outside_target: 0, no_mail: 0, unknown: 0 };
@@ -130,8 +132,8 @@ export async function countEntries(client: Database, automation: Automation, seg
 }
 
 /**
- * Lets all contacts of the target, or of a segment, enter from now on in the background; changes nothing while they do
- * already. Call inside a transaction.
+ * Starts a backfill with all contacts of a segment; with `segment` 0, with all contacts of the target. Changes nothing if the same
+ * backfill is running already. Call inside a transaction.
  */
 export function startBackfill(client: Database, automation: Automation, segment: number): void {
   const { table, id } = sourceOf(automation, segment);
@@ -142,23 +144,24 @@ export function startBackfill(client: Database, automation: Automation, segment:
     .run({ automation: automation.id, table, id });
 }
 
-/** Returns true if contacts who were in the target, or in a segment, are still to enter an automation in the background. */
+/** Returns true if a backfill of an automation is running. */
 export function isBackfilling(client: Database, automation: number): boolean {
   return (
     client.prepare('SELECT 1 FROM automation_backfills WHERE automation_id = ? LIMIT 1').get(automation) !== undefined
   );
 }
 
-/** Ends the backfills of an automation: nobody else enters by them. Call inside a transaction. */
+/** Ends the backfills of an automation, so that they record no further entry. Call inside a transaction. */
 export function endBackfills(client: Database, automation: number): void {
   client.prepare('DELETE FROM automation_backfills WHERE automation_id = ?').run(automation);
 }
 
 /**
- * Ends the backfills of an automation, and withdraws the entries that they have recorded and that are not applied yet, in short
- * transactions for which it waits up to `maxWaitMs`.
+ * Ends the backfills of an automation, and withdraws the entries that they recorded and that have not been applied, in short
+ * transactions. Waits for the write lock up to `maxWaitMs`.
  */
 export async function stopBackfills(client: Database, automation: number, maxWaitMs: number): Promise<void> {
+  /** The ids of the recorded entries to look at: those above `after`, up to `last`. */
   let range: { after: number; last: number } | undefined;
   const withdraw = (rows: number) => {
     if (range === undefined) endBackfills(client, automation);
@@ -181,20 +184,20 @@ export async function stopBackfills(client: Database, automation: number, maxWai
 
 type Backfill = Automation & { source_table: Source['table']; source_id: number; after_address: number };
 
-/** The backfill that has progressed the least is next, so that a large one does not keep others waiting. */
+/** SQL: the next backfill of a live automation to continue: the one that has progressed least, so that a large backfill does not delay others. */
 const NEXT_BACKFILL = `
   SELECT a.*, b.source_table, b.source_id, b.after_address FROM automation_backfills b CROSS JOIN automations a ON a.id = b.automation_id
   WHERE a.status = ${AUTOMATION_STATUS.live} AND a.deleted_at IS NULL ORDER BY b.after_address LIMIT 1`;
 
 /**
- * Records the entries of the next page of a live automation's backfill. Returns whether there was one. Each page is one
- * transaction with the place it came to, so a kill continues there. An automation whose page fails becomes a draft with
- * a reason, and the backfills of others go on. Throws if the disk fails.
+ * Records the entries of the next page of a live automation's backfill. Returns false if there is no backfill. One transaction writes
+ * the entries and the progress, so after a kill the backfill continues with the next page. If a page fails, its automation becomes a
+ * draft with the reason, and other backfills go on. Throws if the disk fails.
  */
 export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; log: Log }): boolean {
   const client = db.$client;
   const next = client.prepare<[], Backfill>(NEXT_BACKFILL);
-  // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
+  // Look before the transaction begins, because an immediate transaction takes the write lock from requests even if there is nothing to do.
   const row = next.get();
   if (row === undefined) return false;
   try {
@@ -212,14 +215,15 @@ export function continueBackfills({ db, clock, log }: { db: Db; clock: Clock; lo
   return true;
 }
 
+/** Records the entries of the next page of a backfill, and its progress. Ends the backfill after the last page. */
 function recordPage(client: Database, backfill: Backfill, now: number): void {
   const { id: automation, user_id: account, source_table: table, source_id: id, after_address: after } = backfill;
   const { members, last } = readPage(client, backfill, { table, id }, { after, at: now });
   const record = entryRecord(client, 'let_in');
   for (const { address_id, contact_id, outcome } of members)
     if (outcome === 'entered') record.run({ account, automation, address_id, contact_id, at: now });
-  const place = { automation, table, id, last };
-  const which = 'WHERE automation_id = @automation AND source_table = @table AND source_id = @id';
-  if (last === null) client.prepare<[object]>(`DELETE FROM automation_backfills ${which}`).run(place);
-  else client.prepare<[object]>(`UPDATE automation_backfills SET after_address = @last ${which}`).run(place);
+  const values = { automation, table, id, last };
+  const where = 'WHERE automation_id = @automation AND source_table = @table AND source_id = @id';
+  if (last === null) client.prepare<[object]>(`DELETE FROM automation_backfills ${where}`).run(values);
+  else client.prepare<[object]>(`UPDATE automation_backfills SET after_address = @last ${where}`).run(values);
 }

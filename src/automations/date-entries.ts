@@ -1,9 +1,9 @@
 /**
- * Lets contacts enter automations on a date in one of their fields. Each quarter of an hour, the contacts whose date is
- * about today are found through an index, and those enter for whom the hour of the trigger has come in their own time
- * zone since the last look. Every zone is a number of quarters ahead of UTC, so everybody enters at the hour itself. A
- * contact whose time zone changes is looked at again: where the hour of the last day has passed in the new zone, the
- * contact enters late. A contact who was added after the hour does not enter.
+ * Lets contacts enter automations on a date in one of their fields. Every quarter of an hour, an index finds the contacts
+ * whose date is about today. A contact enters if the hour of the trigger has come in the contact's time zone since the last
+ * look. All time zones differ from UTC by whole quarters of an hour, so every contact enters at the full hour. If the
+ * time zone of a contact changes, the contact is looked at again, and enters late if the hour has passed in the new zone
+ * within the last day. A contact who was added after the hour does not enter.
  */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../config.ts';
@@ -14,15 +14,15 @@ import { FIRST_ZONE, findZone, type Place, placeColumns } from '../delivery/timi
 import type { Clock } from '../time/clock.ts';
 import { addDays, toUtc, yearlyDays } from '../time/zones.ts';
 
-/** How often dates are looked at, in milliseconds. */
+/** The interval between two looks at the dates, in milliseconds. */
 export const DATE_STEP_MS = 900_000;
-/** An hour that came longer ago, while the service was down, starts nothing. Milliseconds. */
+/** Contacts enter by hours of the trigger up to this many milliseconds ago. An earlier hour, while the service was down, starts nothing. */
 const MAX_AGE_MS = 86_400_000;
-/** The time zone whose clock is behind all others. */
+/** The time zone in which each hour comes last. */
 const LAST_ZONE = 'Etc/GMT+12';
-/** The number of contacts that are looked at, or whose dates are added, at once, which takes some milliseconds. */
+/** The number of contacts whose dates are read or added at once, which takes some milliseconds. */
 const PAGE_ROWS = 1000;
-/** The number of contacts with another time zone, times automations on their date, that are looked at in one transaction. */
+/** How often one transaction looks at a contact whose time zone has changed: once for each automation on a date of the contact. */
 const REZONED_LOOKS = 250;
 
 type DatedAutomation = Pick<
@@ -43,65 +43,70 @@ const DATED_COLUMNS = `
   FROM automations`;
 const IS_DATED = `trigger_kind = 'date' AND status = ${AUTOMATION_STATUS.live} AND deleted_at IS NULL`;
 
-/** SQL: the live automations whose dates are to be looked at until @to, except those whose field is still being filled. */
+/** SQL: the live automations whose dates are still to be looked at up to @to, except those whose field is still being filled. */
 export const DATED = `${DATED_COLUMNS} INDEXED BY automations_dates
   WHERE ${IS_DATED} AND dates_checked_to < @to
     AND NOT EXISTS (SELECT 1 FROM dated_fields d WHERE d.field_id = trigger_field_id AND d.filled_to IS NOT NULL)`;
 
-/** A day on which contacts enter: its date in their zone, the date that is meant, and the day (MM-DD) by which contacts are found. */
+/** A day on which contacts enter. */
 interface Day {
+  /** The date (YYYY-MM-DD) of the day in the time zone of the contact. */
   date: string;
+  /** The date (YYYY-MM-DD) in the contact's field for which the contact enters on this day, for example some days later. */
   meant: string;
+  /** The month and day (MM-DD) by which the index finds the contacts. */
   day: string;
 }
 
 /**
- * How far the dates of an automation have been looked at. A kill loses this; then entries are recorded again, and their
- * keys prevent a second entry.
+ * How far the dates of an automation have been looked at. A kill loses this progress. Then entries are recorded again, and
+ * their keys prevent that a contact enters twice.
  */
 interface Look {
-  /** The period that is looked at for hours of the trigger, epoch milliseconds. `from` itself belongs to the period before. */
+  /** Epoch milliseconds. Contacts enter whose hour of the trigger comes after this moment. */
   from: number;
+  /** Epoch milliseconds. Contacts enter whose hour of the trigger comes up to this moment. */
   to: number;
   days: Day[];
-  /** The day of `days` that is being looked at. */
+  /** The index in `days` of the day that is being looked at. */
   at: number;
-  /** The last contact looked at on that day. */
+  /** The id of the last contact that was looked at on that day. */
   after: number;
 }
 
-/** `added_at`: epoch milliseconds. */
+/** A contact with a date. `added_at`: epoch milliseconds. `fits`: 1 if the contact is in the target and the date is the one that is meant. */
 type Row = Place & { contact_id: number; address_id: number | null; added_at: number | null; fits: 0 | 1 };
 
+/** Finds the contacts who enter by a date, and records their entries. */
 export class DateEntries {
   readonly #db: Db;
   readonly #clock: Clock;
   readonly #zone: string;
   readonly #looks = new Map<number, Look>();
-  /** The account whose contacts with another time zone were looked at last. */
+  /** The id of the account whose contacts with a changed time zone were looked at last. */
   #rezonedAccount = 0;
 
-  /** `config.TIME_ZONE` is the zone of contacts whose own is unknown. */
+  /** `config.TIME_ZONE` is the time zone of contacts whose own time zone is unknown. */
   constructor({ db, clock, config }: { db: Db; clock: Clock; config: Config }) {
     this.#db = db;
     this.#clock = clock;
     this.#zone = config.TIME_ZONE;
   }
 
-  /** Continues for as long as `goesOn` returns true. Returns whether there is more to do. */
+  /** Continues while `goesOn` returns true. Returns true if there is more to do. */
   step(goesOn: () => boolean): boolean {
     const client = this.#db.$client;
     const now = this.#clock.now().getTime();
     const to = now - (now % DATE_STEP_MS);
     for (const automation of client.prepare<[object], DatedAutomation>(DATED).all({ to }))
       while (this.#continue(automation, to)) if (!goesOn()) return true;
-    // Filling fields and looking at new time zones may take long for one account, so the due dates of all accounts come first.
+    // The due dates of all accounts come first, because filling fields and looking at changed time zones can take long for one account.
     return fillFields(client) || this.#lookAtRezoned(to);
   }
 
   /**
-   * Lets contacts of the next account enter late by a date that they kept, where its hour has passed in their new time
-   * zone. Returns false if there are none to look at.
+   * Looks at some contacts of the next account whose time zone has changed, and lets those enter late for whom the hour of a
+   * trigger has passed in the new zone. Returns false if no account has such contacts.
    */
   #lookAtRezoned(to: number): boolean {
     const client = this.#db.$client;
@@ -139,12 +144,12 @@ export class DateEntries {
     return true;
   }
 
-  /** Looks at the next contacts. Returns false once the automation has none left. */
+  /** Looks at the next contacts of an automation. Returns false once all have been looked at. */
   #continue(automation: DatedAutomation, to: number): boolean {
     const { id, dates_checked_to } = automation;
     const known = this.#looks.get(id);
     const from = Math.max(dates_checked_to, to - MAX_AGE_MS);
-    // If the trigger was changed meanwhile, it is looked at from then on.
+    // A change of the trigger sets `dates_checked_to`, so a known look with another `from` is out of date.
     const look = known?.from === from ? known : { from, to, days: daysBetween(automation, from, to), at: 0, after: 0 };
     this.#looks.set(id, look);
     const day = automation.is_field_gone === 1 ? undefined : look.days[look.at];
@@ -163,6 +168,7 @@ export class DateEntries {
     return true;
   }
 
+  /** Records entries in an automation, which enrolment applies. `key` is the date by which the contacts enter. */
   #record({ id, user_id }: DatedAutomation, key: string, entering: readonly Entering[]): void {
     inTransaction(this.#db, () => {
       this.#db.$client
@@ -175,12 +181,14 @@ export class DateEntries {
   }
 }
 
-/** A contact for whom the hour of a trigger came: the contact, the address, and when, epoch milliseconds. */
+/** The ids of a contact for whom the hour of a trigger came, and of the contact's address, and the moment of the hour in epoch milliseconds. */
 type Entering = [contact: number, address: number | null, moment: number];
 
 /**
- * Returns the next contacts with a date on a day, and those of them who fit the trigger and for whom the hour came. A contact who was added
- * after the hour is not among the latter. `only`: the ids of the contacts that are looked at, as JSON; all by default.
+ * Returns the next contacts with a date on a day, and as `entering` those of them who fit the trigger, for whom its hour came between
+ * `from` and `to`, and who had been added by then.
+ * @param zoneOfOthers The time zone of contacts whose own time zone is unknown.
+ * @param only The ids of the contacts to look at, as JSON. If absent, looks at all contacts.
  */
 function readDay(
   client: Database,
@@ -196,7 +204,7 @@ function readDay(
       ? 'c.contact_type_id = @target'
       : `EXISTS (SELECT 1 FROM segments g CROSS JOIN segment_recipients r ON r.segment_id = g.id AND r.address_id = c.address_id
           AND r.is_removed = 0 WHERE g.id = @target AND g.contact_type_id = c.contact_type_id)`;
-  // A day of every year comes for the first time in the year of the date.
+  // A trigger of every year starts in the year of the contact's date.
   const isMeant = automation.trigger_yearly === 1 ? 'd.date <= @meant' : 'd.date = @meant';
   const rows = client
     .prepare<[object], Row>(`
@@ -220,9 +228,9 @@ function readDay(
 }
 
 /**
- * Returns the contacts whose date would have let them enter after `from` and up to `to` (epoch milliseconds). Returns
- * them in parts, newest first: the number of dates looked at, and the addresses of the contacts. Dates are missing
- * while `isFilled` is false.
+ * Finds the contacts who would have entered by their date after `from` and up to `to` (epoch milliseconds). Yields them in
+ * parts, newest day first: in `looked` the number of dates looked at, and in `met` the ids of the contacts' addresses. Dates are
+ * missing while `isFilled` is false. `zone` is the time zone of contacts whose own time zone is unknown.
  */
 export function* datesOf(
   client: Database,
@@ -241,7 +249,7 @@ export function* datesOf(
   }
 }
 
-/** Returns the days whose hour comes in some zone after `from` and up to `to`, epoch milliseconds. */
+/** Returns the days on which the hour of a trigger comes after `from` and up to `to` (epoch milliseconds) in at least one time zone. */
 function daysBetween(
   {
     trigger_days,
@@ -263,19 +271,19 @@ function daysBetween(
   return days;
 }
 
-/** Returns when it is this full hour of a date in a time zone, epoch milliseconds. */
+/** Returns the moment of a full hour (0 to 23) on a date in a time zone, in epoch milliseconds. */
 function hourIn(zone: string, date: string, hour: number): number {
   return toUtc(date, `${String(hour).padStart(2, '0')}:00:00`, zone).getTime();
 }
 
-/** Returns true if the dates of all contacts in the field of a trigger can be found. */
+/** Returns true if `contact_dates` holds the dates of all contacts in this field. A field is filled after it becomes a trigger. */
 export function isFilled(client: Database, field: number | null): boolean {
   return (
     client.prepare('SELECT 1 FROM dated_fields WHERE field_id = ? AND filled_to IS NOT NULL').get(field) === undefined
   );
 }
 
-/** Adds the dates that more contacts had before their field became a trigger. Returns whether it did something. */
+/** Adds the dates of the next contacts to `contact_dates` for a field that became a trigger. Returns false if no field is being filled. */
 function fillFields(client: Database): boolean {
   const field = client
     .prepare<[], { field_id: number; user_id: number; filled_to: number }>(

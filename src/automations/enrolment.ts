@@ -1,8 +1,7 @@
 /**
- * Enrolments in automations: entering, waiting, getting the next mail, and exiting. Entering and sending process one page of rows,
+ * Enrolments in automations: entering, waiting, taking the next step, and exiting. Entering and taking a step handle one page of rows,
  * found through an index, in one short transaction, so that a hundred thousand contacts who enter at once delay nothing else.
  */
-
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
 import { ineligibilityReason } from '../audience/eligibility.ts';
@@ -59,16 +58,16 @@ import { type Acting, type AtStep, act, CHANGES_CONTACTS, setField, type Taken }
 import { type UsedValues, usedChange, usedField, usedFields, usedValues } from './used-values.ts';
 import { endWaits, type WaitingContact, type WaitStep, waitColumns } from './waits.ts';
 
+/** The number of recorded changes that are applied, or of contacts who take a step, in one transaction. */
 const PAGE_ROWS = 250;
-/**
- * The number of contacts who take a step at once, by the kind of the step, where that takes a few milliseconds because less is
- * written for each.
- */
+/** Larger pages for kinds of steps that write less for each contact, so that such a page still takes only a few milliseconds. */
 const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 2000, split: 2000, set_field: 1000 };
-/** How many rules of segments are evaluated in one transaction for contacts whom a step changes: about 20 ms. */
+/** The number of segment rules that one transaction evaluates for contacts whom a step changes, which takes about 20 ms. */
 const RULES_AT_ONCE = 20_000;
+/** The smallest page of contacts whom a step changes, however many segment rules the account has. */
 const LEAST_ROWS = 10;
 
+/** A recorded change of an automation's target or of a contact who waits in it. `happened_at`: epoch milliseconds. */
 interface Change {
   id: number;
   automation_id: number;
@@ -80,10 +79,10 @@ interface Change {
   happened_at: number;
 }
 
-/** The account whose changes were applied last, for turns. */
+/** The id of the account whose changes were applied last, so that accounts take turns. */
 let lastAccount = 0;
 
-/** SQL: the next account after another one that has recorded changes, or the first one; null if there is none. */
+/** SQL: the id of the next account with recorded changes after the given one; the first such account after the last; null if none has any. */
 export const NEXT_CHANGED_ACCOUNT = `
   SELECT ifnull((SELECT min(user_id) FROM membership_changes WHERE user_id > ?), (SELECT min(user_id) FROM membership_changes))`;
 
@@ -95,12 +94,12 @@ export const MEMBERSHIP_CHANGES_PAGE = `
 /**
  * Applies the next page of recorded changes, in their order within each account: enrols contacts who joined, ends the
  * enrolments of contacts who left the target, and wakes contacts who waited for what happened. Accounts take turns, so that many
- * changes of one delay no other. Returns how many changes were applied. A join is recorded only while the automation is
- * live, so it still counts if the automation was paused since.
+ * changes of one account do not delay others. Returns the number of applied changes. Joins are recorded only while the automation is
+ * live; a recorded join still counts if the automation has been paused since then.
  */
 export function applyMembershipChanges(client: Database): number {
   const nextAccount = client.prepare<[number], number | null>(NEXT_CHANGED_ACCOUNT).pluck();
-  // Checked first, because an immediate transaction takes the write lock from requests even if there is nothing to do.
+  // Look before the transaction begins, because an immediate transaction takes the write lock from requests even if there is nothing to do.
   if (!nextAccount.get(lastAccount)) return 0;
   return client
     .transaction(() => {
@@ -118,7 +117,7 @@ export function applyMembershipChanges(client: Database): number {
     .immediate();
 }
 
-/** Applies up to `limit` recorded changes of an account. Returns how many. */
+/** Applies up to `limit` recorded changes of an account. Returns the number of applied changes. */
 function applyChanges(client: Database, account: number, limit: number): number {
   const page = client.prepare<[number, number], Change>(MEMBERSHIP_CHANGES_PAGE).all(account, limit);
   const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
@@ -133,8 +132,8 @@ function applyChanges(client: Database, account: number, limit: number): number 
 }
 
 /**
- * SQL: true if steps of the automation can be taken: it is live, and no enrolment is still to be moved. Until then due times may be from
- * before a change of its mails.
+ * SQL: true if contacts can take steps of the automation. It must be live, and no enrolment may be waiting to be moved after a change of
+ * the steps, because the due times of such enrolments are out of date.
  */
 const IS_GOING = `automations.status = ${AUTOMATION_STATUS.live} AND automations.deleted_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM automation_moves v WHERE v.automation_id = automations.id)`;
@@ -152,20 +151,21 @@ export class NewMails extends Preparations<NewMail, FrozenMail> {}
 
 type StepDeps = AutomationDeps & { log: Log; newMails: NewMails };
 
-/** SQL: the place of an automation whose contacts are due first, and their next step there; null after the last step. */
+/** SQL: the position in an automation at which contacts are due first, and the id of their next step; null after the last step. */
 export const FIRST_DUE = `${withFirsts('@automation')}
   SELECT e.position, ${NEXT_SCHEDULE} AS schedule FROM firsts CROSS JOIN enrolments e ON e.id = firsts.id
   WHERE e.due_at <= @now ORDER BY e.due_at LIMIT 1`;
 
-/** SQL: true if the step @schedule follows @position now. */
+/** SQL: true if the step @schedule is still the next step after @position. */
 const IS_NEXT = `@schedule = (SELECT n.id FROM automation_schedules n WHERE n.automation_id = @automation AND n.position > @position
     ORDER BY n.position LIMIT 1)`;
 
 /**
- * Takes the next step of due enrolments, a page for each automation: enqueues its mail, decides on the path or changes the contacts. Returns
- * the number of enrolments. An automation that fails becomes a draft with a reason, and the others continue. Throws if the disk fails.
- * A mail that was added while its automation was live is prepared first, beside the steps. `keepsValues`: false in a replay, because the
- * values that the contacts had in the past are not known.
+ * Lets due enrolments take their next step, one page for each automation: enqueues the mail, decides on the path or changes the contacts.
+ * Returns the number of handled enrolments. An automation that fails becomes a draft with the reason, and the others continue. Throws if
+ * the disk fails. A mail that was added while its automation was live is prepared in parallel before anybody gets it.
+ * @param keepsValues Whether the log keeps the values that decided at a step. False in a replay, because the values that contacts had in
+ *   the past are not known.
  */
 export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promise<number> {
   const { db, clock, log, newMails } = deps;
@@ -173,8 +173,10 @@ export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promi
   const now = clock.now().getTime();
   let moved = 0;
   const due = client.prepare<[object], { position: number; schedule: number | null }>(FIRST_DUE);
-  const step = client.prepare<[number], Pick<Schedule, 'kind'>>('SELECT kind FROM automation_schedules WHERE id = ?');
-  const orHeld = (id: number, work: () => void) => {
+  const kindOf = client
+    .prepare<[number], Schedule['kind']>('SELECT kind FROM automation_schedules WHERE id = ?')
+    .pluck();
+  const runOrHold = (id: number, work: () => void) => {
     try {
       work();
     } catch (error) {
@@ -184,22 +186,23 @@ export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promi
     }
   };
   for (const { subject, take } of await newMails.ready())
-    orHeld(subject.automation.id, () => createMissingMailing(deps, subject, take()));
+    runOrHold(subject.automation.id, () => createMissingMailing(deps, subject, take()));
   const live = client.prepare<[], { id: number }>(`SELECT id FROM automations WHERE ${IS_GOING}`).all();
   for (const { id } of live) {
     const first = due.get({ automation: id, now });
     if (first === undefined) continue;
     const { position, schedule } = first;
     const place = { automation: id, position, now, rows: PAGE_ROWS };
-    orHeld(id, () => {
+    runOrHold(id, () => {
       if (schedule === null) moved += finishDueEnrolments(client, place);
-      else if (step.get(schedule)?.kind === 'mail') moved += sendSchedule(deps, place, schedule);
+      else if (kindOf.get(schedule) === 'mail') moved += sendSchedule(deps, place, schedule);
       else moved += takeStep(deps, place, schedule, keepsValues);
     });
   }
   return moved;
 }
 
+/** Enqueues a mail for a page of due enrolments, or begins to prepare a mail that has no mailing yet. Returns the number of handled enrolments. */
 function sendSchedule(deps: StepDeps, place: DuePlace, schedule: number): number {
   const { $client: client } = deps.db;
   const mailing = newestMailing(client, schedule);
@@ -208,7 +211,7 @@ function sendSchedule(deps: StepDeps, place: DuePlace, schedule: number): number
   return 0;
 }
 
-/** Returns the id of the newest mailing of a schedule; undefined if it has none. */
+/** Returns the id of the newest mailing of an automation's mail; undefined if the mail has no mailing. */
 function newestMailing(client: Database, scheduleId: number): number | undefined {
   return client
     .prepare<[number], { id: number }>(
@@ -217,7 +220,7 @@ function newestMailing(client: Database, scheduleId: number): number | undefined
     .get(scheduleId)?.id;
 }
 
-/** Begins to prepare a mail that was added while its automation was live, unless the account is busy with another one. */
+/** Begins to prepare a mail that was added while its automation was live, unless another mail of the account is being prepared. */
 function prepareNewMail(deps: StepDeps, automationId: number, scheduleId: number): void {
   const { db, newMails } = deps;
   const automation = db.select().from(automations).where(eq(automations.id, automationId)).get();
@@ -246,34 +249,40 @@ function createMissingMailing({ db, clock }: StepDeps, { automation, schedule }:
 }
 
 /**
- * SQL: why the recipient would not get the next mail, except for leaving the target; null if nothing prevents it. Needs `ENROLLED_PERSON`.
+ * SQL after `ENROLLED_PERSON`: the stored reason why the recipient would not get the next mail, other than that the automation has ended
+ * for them; null if nothing prevents the mail.
  */
 export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
-/** SQL: these columns of the enrolments `e` of a `DuePlace`, in the order of their due times. */
+/** Returns SQL that reads these columns of the enrolments `e` of a `DuePlace`, in the order of their due times. */
 const duePage = (columns: string, joins: string) => `
   SELECT ${columns} FROM enrolments e INDEXED BY enrolments_place JOIN automations au ON au.id = e.automation_id ${joins} WHERE ${DUE_THERE}`;
 
+/** SQL: a page of due enrolments for the mail @schedule. `reason` is null if the recipient gets the mail. `is_taken`: 1 if the step was taken before. */
 const DUE_FOR_MAIL = duePage(
   `e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
     EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
   `JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}`,
 );
+/** SQL: true if the contact of enrolment `e` is in the segment @segment. */
 const IN_SEGMENT = `EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
   WHERE x.segment_id = @segment AND x.address_id = e.address_id AND x.is_removed = 0)`;
 
-/** Enqueues the mail for a page of due enrolments, and ends the enrolments of recipients who may not get it, in one transaction. */
+/**
+ * Enqueues a mail for a page of due enrolments, and ends the enrolments of recipients who may not get the mail, in one transaction.
+ * Returns the number of handled enrolments.
+ */
 function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number, mailing: number): number {
   const parameters = { ...place, schedule, mailing };
   return client
     .transaction(() => {
       // A newer revision may have replaced this mailing. Deliveries added to a finished mailing would never be sent.
-      const isLive = client
+      const canSend = client
         .prepare(`
           SELECT 1 FROM automations WHERE id = @automation AND ${IS_GOING} AND ${IS_NEXT}
             AND EXISTS (SELECT 1 FROM mailings WHERE id = @mailing AND finished_at IS NULL)`)
         .get(parameters);
-      if (isLive === undefined) return 0;
+      if (canSend === undefined) return 0;
       const page = client
         .prepare<
           [object],
@@ -281,23 +290,23 @@ function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number
         >(DUE_FOR_MAIL)
         .all(parameters);
       const after = lastStep(client);
-      const leave = enrolmentEnd(client, place.now);
-      const step = client.prepare(
+      const endEnrolment = enrolmentEnd(client, place.now);
+      const insertStep = client.prepare(
         'INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at) VALUES (?, ?, ?, ?, ?)',
       );
       const deliver = deliveryQueue(client);
-      const send = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
+      const setDelivery = client.prepare('UPDATE enrolments SET delivery_id = ?, contact_id = ? WHERE id = ?');
       for (const { id, address_id, contact_id, segment_recipient_id, run, is_taken, reason } of page) {
         if (reason !== null) {
-          leave(id, reason);
+          endEnrolment(id, reason);
           continue;
         }
         const delivery =
           is_taken === 1 ? null : deliver({ mailing_id: mailing, address_id, contact_id, segment_recipient_id, run });
-        if (is_taken === 0) step.run(id, schedule, delivery, delivery === null ? 'skipped' : 'mail', place.now);
+        if (is_taken === 0) insertStep.run(id, schedule, delivery, delivery === null ? 'skipped' : 'mail', place.now);
         // Without a delivery the contact has got the mail already, for example at another address.
         if (delivery === null) passStep(client, [id], place.now);
-        else send.run(delivery, contact_id, id);
+        else setDelivery.run(delivery, contact_id, id);
       }
       logSteps(client, { after });
       return page.length;
@@ -305,23 +314,23 @@ function enqueueScheduleMail(client: Database, place: DuePlace, schedule: number
     .immediate();
 }
 
-/** A step other than a mail, with what ends the automation. */
+/** A step other than a mail, with the rules that end its automation for a contact. */
 type OtherStep = Pick<Schedule, 'utr' | 'share' | 'user_id'> &
   Acting &
   WaitStep &
   Pick<Automation, 'goal_segment_id' | 'exit_segment_id' | 'exit_criteria'>;
 
-/** Returns how many contacts take a step at once: fewer if the rules of many segments are evaluated for each of them. */
-function rowsOf(client: Database, { kind, user_id }: Pick<Schedule, 'kind' | 'user_id'>): number {
+/** Returns how many contacts take a step at once: fewer if the rules of many segments are evaluated for each contact. */
+function pageRowsFor(client: Database, { kind, user_id }: Pick<Schedule, 'kind' | 'user_id'>): number {
   const most = STEP_ROWS[kind] ?? PAGE_ROWS;
   if (!CHANGES_CONTACTS.has(kind)) return most;
-  const rules = Math.floor(RULES_AT_ONCE / Math.max(1, countRules(client, user_id)));
-  return Math.min(most, Math.max(LEAST_ROWS, rules));
+  const rows = Math.floor(RULES_AT_ONCE / Math.max(1, countRules(client, user_id)));
+  return Math.min(most, Math.max(LEAST_ROWS, rows));
 }
 
 /**
- * Takes a step other than a mail for a page of due enrolments, in one transaction with its lines of the log. Returns how many took it, or wait
- * at it. A contact for whom the automation has ended exits instead.
+ * Takes a step other than a mail for a page of due enrolments, and writes the lines of the log in the same transaction. A contact for whom
+ * the automation has ended exits instead. Returns how many contacts exited, took the step or wait at it.
  */
 function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: number, keepsValues: boolean): number {
   const client = db.$client;
@@ -334,8 +343,8 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
         FROM automation_schedules s JOIN automations ON automations.id = s.automation_id WHERE s.id = @schedule AND ${IS_NEXT} AND ${IS_GOING}`)
         .get({ ...place, schedule });
       if (step === undefined) return 0;
-      const page = { ...place, rows: rowsOf(client, step) };
-      const ended = endThere(client, step, page);
+      const page = { ...place, rows: pageRowsFor(client, step) };
+      const ended = endDueEnrolments(client, step, page);
       page.rows -= ended;
       const after = lastStep(client);
       const { found, used, change } = takenBy(db, step, page, config.TIME_ZONE);
@@ -360,17 +369,17 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
     .immediate();
 }
 
-/** Ends the enrolments of a page for which the automation has ended. Returns how many. */
-function endThere(client: Database, step: OtherStep, page: DuePlace): number {
+/** Ends the enrolments of a page for which the automation has ended. Returns the number of ended enrolments. */
+function endDueEnrolments(client: Database, step: OtherStep, page: DuePlace): number {
   const reason = endReasonOf(step, 'e');
   if (reason === 'NULL') return 0;
-  const leave = enrolmentEnd(client, page.now);
+  const endEnrolment = enrolmentEnd(client, page.now);
   const rows = client
     .prepare<[object], { id: number; reason: string }>(
       `SELECT id, reason FROM (${duePage(`e.id, ${reason} AS reason`, '')}) WHERE reason IS NOT NULL`,
     )
     .all(page);
-  for (const row of rows) leave(row.id, row.reason);
+  for (const row of rows) endEnrolment(row.id, row.reason);
   return rows.length;
 }
 
@@ -379,16 +388,20 @@ type PlacedStep = Pick<Schedule, 'id' | 'position' | 'parent_id' | 'branch' | 'w
 const PLACED_STEPS =
   'SELECT id, position, parent_id, branch, waiting_type, waiting_period FROM automation_schedules WHERE automation_id = ? ORDER BY position';
 
-/** A page of contacts who take a step, or wait at it. */
+/** A page of contacts who took a step, or wait at it. */
 interface TakenPage {
+  /** The number of enrolments in the page. */
   found: number;
-  /** What decided at the step; absent: nothing that is kept. */
+  /** The values that decided at the step, for the log; absent if the log keeps no values of this step. */
   used?: UsedValues | undefined;
-  /** Changes the contacts after their lines of the log were written, which keep the values from before. `after`: as of `logSteps`. */
+  /**
+   * Changes the contacts. Call it after the lines of the log were written, because the lines keep the values before the change. `after` is
+   * the id of the last step before those of this page.
+   */
   change?: (after: number) => void;
 }
 
-/** Takes a step for a page of enrolments: decides on a path, changes the contacts, or ends a wait. */
+/** Takes a step for a page of enrolments: decides on a path, changes the contacts, or ends a wait. `zone` is the time zone of contacts whose own is unknown. */
 function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPage {
   const account = step.user_id;
   const client = db.$client;
@@ -396,17 +409,23 @@ function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPa
   const insert = 'INSERT INTO steps (enrolment_id, schedule_id, outcome, taken_at)';
   const readPage = <Row extends AtStep>(columns: string, joins: string): Row[] =>
     client.prepare<[object], Row>(duePage(`e.id, e.address_id, ${columns}`, joins)).all(page);
-  /** `outcome`: SQL over the enrolment `e` and `joins`. */
+  /** Takes the step with an outcome that SQL over the enrolment `e` and `joins` decides. Returns how many took the step. */
   const takeAll = (outcome: string, joins = '', values = {}) =>
     client
       .prepare<[object]>(`${insert} ${duePage(`e.id, @schedule, ${outcome}, @now`, joins)} ON CONFLICT DO NOTHING`)
       .run({ ...parameters, ...values }).changes;
+  /** Takes the step with an outcome for each enrolment. */
   const takeEach = (taken: readonly Taken[]) => {
-    const each = client.prepare<[object]>(
+    const insertSteps = client.prepare<[object]>(
       `${insert} SELECT value, @schedule, @outcome, @now FROM json_each(@ids) WHERE true ON CONFLICT DO NOTHING`,
     );
-    for (const [outcome, theirs] of Map.groupBy(taken, (one) => one.outcome))
-      each.run({ schedule: step.id, outcome, now: page.now, ids: JSON.stringify(theirs.map(({ id }) => id)) });
+    for (const [outcome, enrolments] of Map.groupBy(taken, (enrolment) => enrolment.outcome))
+      insertSteps.run({
+        schedule: step.id,
+        outcome,
+        now: page.now,
+        ids: JSON.stringify(enrolments.map(({ id }) => id)),
+      });
   };
   switch (step.kind) {
     case 'if': {
@@ -431,11 +450,11 @@ function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPa
     }
     case 'set_field': {
       const field = usedField(db, account, { field: step.field ?? '', customId: step.field_id });
-      const isTheirs = `EXISTS (SELECT 1 FROM contacts p WHERE p.id = ${CONTACT} AND p.user_id = @account AND p.deleted_at IS NULL)`;
+      const hasContact = `EXISTS (SELECT 1 FROM contacts p WHERE p.id = ${CONTACT} AND p.user_id = @account AND p.deleted_at IS NULL)`;
       const found =
         field === null
           ? takeAll("'not_done'")
-          : takeAll(`iif(${isTheirs}, 'done', 'not_done')`, ENROLLED_PERSON, { account });
+          : takeAll(`iif(${hasContact}, 'done', 'not_done')`, ENROLLED_PERSON, { account });
       const used = field === null ? undefined : usedChange(field, step.value ?? '');
       return { found, used, change: (after) => setField(db, step, after, new Date(page.now)) };
     }
@@ -448,7 +467,7 @@ function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPa
   }
 }
 
-/** Returns the rules of a segment; none if there is no such segment. */
+/** Returns the rules of a segment; an empty list if there is no such segment. */
 function rulesOf(db: Db, segment: number | null): SegmentRule[] {
   const row = db
     .select({ rules: segments.rules })
@@ -458,21 +477,21 @@ function rulesOf(db: Db, segment: number | null): SegmentRule[] {
   return row?.rules ?? [];
 }
 
-/** Returns by which time zone, and which date, those waited who go on. */
+/** Returns for the log the time zone by which the contacts waited, and the date if they waited for one; undefined if they waited for an event. */
 function usedTimes(db: Db, step: OtherStep, people: readonly WaitingContact[], zone: string): UsedValues | undefined {
   if (step.until === 'event') return;
   const name = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id)?.field_name ?? '';
-  const said = people.map((contact) => {
-    const theirs = findZone(contact) ?? zone;
+  const sentences = people.map((contact) => {
+    const usedZone = findZone(contact) ?? zone;
     const used =
       step.until === 'date'
-        ? sentence('used_date', { field: name, date: contact.date || '–', zone: theirs })
-        : sentence('used_zone', { zone: theirs });
+        ? sentence('used_date', { field: name, date: contact.date || '–', zone: usedZone })
+        : sentence('used_zone', { zone: usedZone });
     return [contact.id, stored(used)];
   });
   return {
     sql: `@used ->> ('$.' || e.id)`,
-    values: { used: JSON.stringify(Object.fromEntries(said)) },
+    values: { used: JSON.stringify(Object.fromEntries(sentences)) },
     joins: '',
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Moves enrolments when the mails of an automation or the addresses of its contacts change: each keeps its place, and
- * no contact gets a mail twice. A few enrolments are moved in the transaction of the change. If there are many, the
+ * Moves enrolments when the steps of an automation or the addresses of its contacts change, so that each enrolment keeps its
+ * place, and no contact gets a mail twice. A few enrolments are moved in the transaction of the change. If there are many, the
  * change stores the moves, and the background thread carries them out in short transactions before it enqueues another
  * mail of the automation.
  */
@@ -23,10 +23,11 @@ import {
   type OrderChange,
 } from '../delivery/queue/enrolment-state.ts';
 
-/** The number of enrolments that are moved at once, which takes a few milliseconds. */
-const AT_ONCE = 300;
+/** The maximum number of enrolments that are moved in the transaction of a change, which takes a few milliseconds. */
+const MAX_AT_ONCE = 300;
+/** The interval in milliseconds at which a request looks for the progress of the background thread. */
 const POLL_MS = 5;
-/** If the background thread has moved no enrolment in this time, it does not run or is busy with other work. */
+/** If the background thread has moved no enrolment in this time (milliseconds), it does not run or is busy, and the request moves them. */
 const IDLE_MS = 100;
 
 /** Returns true if an automation has so few enrolments, in any state, that they can be moved in one transaction. */
@@ -36,10 +37,10 @@ export function hasFewEnrolments(client: Database, automationId: number): boolea
       'SELECT ifnull(sum(people), 0) AS people FROM enrolment_counts WHERE automation_id = ?',
     )
     .get(automationId);
-  return (people?.people ?? 0) <= AT_ONCE;
+  return (people?.people ?? 0) <= MAX_AT_ONCE;
 }
 
-/** Returns the next enrolments in the order of their addresses, at most `limit`; null after the last. */
+/** Returns the range of the next enrolments after the address id `after`, at most `limit` of them; null if none follows. */
 export function nextRange(client: Database, automation: number, after: number, limit: number): AddressRange | null {
   const row = client
     .prepare<[number, number, number], { last: number | null }>(`
@@ -69,6 +70,7 @@ export function moveOrStore(client: Database, automation: number, moves: OrderCh
     .run(automation, moves.places?.low ?? null, moves.places?.high ?? null, moves.isRemoval ? 1 : 0);
 }
 
+/** A row of `automation_moves`. */
 interface StoredMoves {
   automation_id: number;
   low: number | null;
@@ -77,14 +79,14 @@ interface StoredMoves {
   moved_to_address: number;
 }
 
-const movesOf = ({ low, high, is_removal }: StoredMoves): OrderChange => ({
+const toOrderChange = ({ low, high, is_removal }: StoredMoves): OrderChange => ({
   places: low === null || high === null ? null : { low, high },
   isRemoval: is_removal === 1,
 });
 
 const FIND_MOVES = 'SELECT * FROM automation_moves WHERE automation_id = ?';
 
-/** Carries out stored moves, at least some, while `mayContinue` returns true. Returns true if some are left. For the background thread. */
+/** Carries out some stored moves, and more while `mayContinue` returns true. Returns true if further moves are stored. For the background thread. */
 export async function continueMoves(client: Database, mayContinue: () => boolean): Promise<boolean> {
   const pending = client.prepare<[], StoredMoves>('SELECT * FROM automation_moves ORDER BY moved_to_address');
   for (const { automation_id } of pending.all()) {
@@ -94,7 +96,7 @@ export async function continueMoves(client: Database, mayContinue: () => boolean
   return pending.get() !== undefined;
 }
 
-/** Moves enrolments of an automation in short transactions. Each stores the progress, so that several threads can do it. */
+/** Moves enrolments of an automation in short transactions. Each transaction stores the progress, so that several threads can take turns. */
 async function moveSome(client: Database, automation: number, mayContinue: () => boolean): Promise<void> {
   const find = client.prepare<[number], StoredMoves>(FIND_MOVES);
   const storeProgress = client.prepare<[number, number]>(
@@ -108,14 +110,14 @@ async function moveSome(client: Database, automation: number, mayContinue: () =>
       endMoves(client, automation);
       return false;
     }
-    moveEnrolments(client, range, movesOf(stored));
+    moveEnrolments(client, range, toOrderChange(stored));
     storeProgress.run(range.to, automation);
     return mayContinue();
   };
   await inChunks(client, write, Number.POSITIVE_INFINITY);
 }
 
-/** Moves the enrolments of these addresses at once if they are still to be moved, so that they can be compared with others. */
+/** Moves the enrolments of these addresses that are still to be moved, so that their positions can be compared. */
 function moveAhead(client: Database, accountId: number, addressIds: readonly number[]): void {
   const pending = client
     .prepare<[number], StoredMoves>(
@@ -124,9 +126,14 @@ function moveAhead(client: Database, accountId: number, addressIds: readonly num
     .all(accountId);
   for (const moves of pending)
     for (const address of addressIds)
-      moveEnrolments(client, { automation: moves.automation_id, after: address - 1, to: address }, movesOf(moves));
+      moveEnrolments(
+        client,
+        { automation: moves.automation_id, after: address - 1, to: address },
+        toOrderChange(moves),
+      );
 }
 
+/** Removes what is stored for moves of an automation, because all its enrolments have been moved. */
 function endMoves(client: Database, automationId: number): void {
   for (const text of [
     'DELETE FROM automation_moves WHERE automation_id = ?',
@@ -142,8 +149,8 @@ export function isMoving(client: Database, automationId: number): boolean {
 }
 
 /**
- * Waits until no enrolment of the automation is still to be moved, and moves them itself if no other thread does. For requests
- * that have announced a write.
+ * Waits until no enrolment of the automation is still to be moved, and moves the enrolments itself if no other thread does. For
+ * requests that have announced a write.
  */
 export async function untilMovesDone(client: Database, automationId: number): Promise<void> {
   const find = client.prepare<[number], StoredMoves>(FIND_MOVES);
@@ -156,20 +163,20 @@ async function waitOrMove(
   automationId: number,
   find: Statement<[number], StoredMoves>,
 ): Promise<void> {
-  let seen = -1;
+  let lastProgress = -1;
   for (let idle = 0; ; idle += POLL_MS) {
     const stored = find.get(automationId);
     if (stored === undefined) return;
-    if (stored.moved_to_address !== seen) idle = 0;
-    seen = stored.moved_to_address;
+    if (stored.moved_to_address !== lastProgress) idle = 0;
+    lastProgress = stored.moved_to_address;
     if (idle >= IDLE_MS) await moveSome(client, automationId, () => true);
     else await setTimeout(POLL_MS);
   }
 }
 
 /**
- * Returns the moves after a mail was added at the end or the wait before it was changed. The wait of an enrolment counts from
- * the time of its last mail. Call inside the transaction of the change.
+ * Returns the moves of the enrolments that wait for the step at this position: after the step was added at the end, removed or changed.
+ * Call inside the transaction of the change.
  */
 export function movesTo(client: Database, automationId: number, position: number): OrderChange {
   const before = client
@@ -181,7 +188,7 @@ export function movesTo(client: Database, automationId: number, position: number
   return { places: { low: before ?? 0, high: position }, isRemoval: false };
 }
 
-/** Returns a position after all mails of an automation, including removed ones, and after the positions of all its enrolments. */
+/** Returns a position after all steps of an automation, and after the positions of all its enrolments. */
 export function nextPosition(client: Database, automationId: number): number {
   const last = client
     .prepare<Record<string, number>, number | null>(`
@@ -192,45 +199,46 @@ export function nextPosition(client: Database, automationId: number): number {
   return (last ?? 0) + 1;
 }
 
-interface PositionedMail {
+interface PositionedStep {
   id: number;
   position: number;
 }
 
 /**
- * Puts the mails of an automation in this order of ids. Returns the moves of its enrolments. An enrolment continues at the first
- * mail, in the new order, that was still to come for it, and gets no mail twice. `added` is the id of a newly inserted mail; only
- * enrolments that wait for the mail after it or for an earlier one get it. Call inside the transaction of the change.
+ * Puts the steps of an automation in this order of ids. Returns the moves of its enrolments. An enrolment continues at the first
+ * step of the new order that it has not passed, and takes no step twice. Call inside the transaction of the change.
+ * @param added The id of a newly inserted step, if there is one. Only enrolments that wait for the following step or for an earlier one take
+ *   the new step.
  */
-export function orderMails(
+export function orderSteps(
   client: Database,
   automationId: number,
   order: readonly number[],
   added?: number,
 ): OrderChange {
   const before = client
-    .prepare<[number], PositionedMail>(
+    .prepare<[number], PositionedStep>(
       'SELECT id, position FROM automation_schedules WHERE automation_id = ? ORDER BY position',
     )
     .all(automationId);
   // The new positions are higher than all earlier positions, so the position of an enrolment tells whether it has been moved.
-  const end = nextPosition(client, automationId);
-  const after = order.map((id, at) => ({ id, position: end + 1 + at }));
-  const move = client.prepare('UPDATE automation_schedules SET position = ? WHERE id = ?');
-  for (const { id, position } of after) move.run(position, id);
-  const old = before.filter(({ id }) => id !== added);
+  const endBefore = nextPosition(client, automationId);
+  const after = order.map((id, at) => ({ id, position: endBefore + 1 + at }));
+  const setPosition = client.prepare('UPDATE automation_schedules SET position = ? WHERE id = ?');
+  for (const { id, position } of after) setPosition.run(position, id);
+  const oldSteps = before.filter(({ id }) => id !== added);
   const insertMove = client.prepare(
     'INSERT INTO moved_mails (automation_id, position, schedule_id, landing) VALUES (?, ?, ?, ?)',
   );
-  for (const [at, { id: mail, position }] of old.entries()) {
-    const ahead = new Set(old.slice(at).map(({ id }) => id));
-    const first = after.find(
-      ({ id }, index) => ahead.has(id) || (id === added && ahead.has(after[index + 1]?.id ?? 0)),
-    );
-    insertMove.run(automationId, position, mail, (first?.position ?? 0) - 1);
+  for (const [at, { id: step, position }] of oldSteps.entries()) {
+    const ahead = new Set(oldSteps.slice(at).map(({ id }) => id));
+    const next = after.find(({ id }, index) => ahead.has(id) || (id === added && ahead.has(after[index + 1]?.id ?? 0)));
+    insertMove.run(automationId, position, step, (next?.position ?? 0) - 1);
   }
-  const last = end + after.length;
-  insertMove.run(automationId, end, 0, added !== undefined && order.at(-1) === added ? last - 1 : last);
+  // Enrolments that have passed every step stay at the end, after the last step or before a step that was added there.
+  const endAfter = endBefore + after.length;
+  const isAddedAtEnd = added !== undefined && order.at(-1) === added;
+  insertMove.run(automationId, endBefore, 0, isAddedAtEnd ? endAfter - 1 : endAfter);
   return { places: null, isRemoval: false };
 }
 
@@ -248,16 +256,18 @@ export function updateContactKeepingPlaces(
   });
 }
 
+/** Moves the enrolments of a contact from the old address to the new address in all automations of the account. */
 function movePlaces(client: Database, accountId: number, { contact, from, to }: AddressChange): void {
   moveAhead(client, accountId, [from, to]);
-  // If the old address is still in the target, through another contact or by hand, it belongs to another person, whose enrolment stays.
+  // Leave out automations in whose target the old address still is, through another contact or by hand: there the enrolment belongs to
+  // somebody else now.
   const places = client
     .prepare<Record<string, number>, Enrolment>(`
       SELECT e.* FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.address_id = @from
       WHERE au.user_id = @user AND au.deleted_at IS NULL AND NOT (${isMember('e')}) AND NOT EXISTS (SELECT 1 FROM contacts o
         WHERE o.id = e.contact_id AND o.address_id = @from AND o.deleted_at IS NULL)`)
     .all({ user: accountId, from });
-  // Two active runs become one. Otherwise an earlier run of one address belongs to the same run of the other.
+  // Two active runs of both addresses are merged. Otherwise runs with the same number are merged.
   const present = client.prepare<Record<string, string | number>, Enrolment>(`
     SELECT * FROM enrolments WHERE automation_id = @automation AND address_id = @to AND (run = @run OR (state = 'active' AND @state = 'active'))
     ORDER BY state = 'active' AND @state = 'active' DESC LIMIT 1`);
@@ -270,8 +280,8 @@ function movePlaces(client: Database, accountId: number, { contact, from, to }: 
 }
 
 /**
- * Moves the enrolment to the new address and leaves a row for the old one with the state of a contact that has exited. The enrolment
- * keeps its contact: another contact with the new address gets the next mail only if it is in the target when the mail is claimed.
+ * Moves the enrolment to the new address, and stores an enrolment of the old address that has exited. The moved enrolment keeps its
+ * contact. If another contact has the new address, it gets the next mail only if it is in the target when the mail is claimed.
  */
 function movePlace(client: Database, place: Enrolment, to: number): void {
   client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
@@ -279,15 +289,16 @@ function movePlace(client: Database, place: Enrolment, to: number): void {
 }
 
 /**
- * Merges two enrolments if the new address has been in the automation too: from now on both are one person, at the later place
- * of the two, so that a mail that reached one is not sent to the other. A mail queued for the enrolment that ends is not sent.
+ * Merges the enrolment `place` of the old address into the enrolment `other`, which the new address already has. From now on both addresses
+ * are one contact at the later place of the two, so that a mail that reached one address is not sent to the other. A mail that is queued
+ * for the enrolment that ends is not sent.
  */
 function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contact: number): void {
   const further = place.position >= other.position ? place : other;
   const behind = further === place ? other : place;
   // If the same mail is queued for both, the delivery of the new address stays.
-  const isSame = place.position === other.position && other.delivery_id !== null;
-  const [kept, dropped] = isSame ? [other, place] : [further, behind];
+  const hasSameMail = place.position === other.position && other.delivery_id !== null;
+  const [kept, dropped] = hasSameMail ? [other, place] : [further, behind];
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');
   const after = lastStep(client);
   client

@@ -1,27 +1,32 @@
 /**
- * The order of an automation's steps: the steps of the main path, and after each deciding step the steps of its path
- * yes, then of its path no.
+ * The paths of an automation. A deciding step has two paths, yes and no. Its steps follow it in the order: first the steps of its
+ * path yes, then those of its path no, then the next step of the path of the deciding step itself.
  */
 import { type AWAITED, BRANCHES, type STEP_KINDS } from '../database/schema/index.ts';
 
 /** The properties of a step that its paths depend on. */
 interface StepKind {
   kind: (typeof STEP_KINDS)[number];
-  /** What a wait is for. */
+  /** What contacts wait for at a step of kind `wait_until`; null for other kinds. */
   until: (typeof AWAITED)[number] | null;
 }
 
-/** A step with its place on the paths, as `ListedSchedule` has it. */
+/** A step with its place on the paths. */
 interface PlacedStep extends StepKind {
   id: number;
   utr: string;
+  /** The id of the deciding step on whose path the step is; null on the main path. */
   parent_id: number | null;
+  /** The path of the deciding step; null on the main path. */
   branch: (typeof BRANCHES)[number] | null;
 }
 
-/** Where a new step goes: before another one, on its path, or at the end of a path; of the main path by default. */
+/**
+ * The place of a new step in a request: before another step and on its path, or at the end of a path of a deciding step, or (if nothing is
+ * set) at the end of the main path.
+ */
 export interface GivenPlace {
-  /** utr of the step before which it comes. */
+  /** utr of the step before which the new step comes. */
   before?: string | undefined;
   /** utr of the deciding step. */
   parent?: string | undefined;
@@ -30,14 +35,14 @@ export interface GivenPlace {
 }
 
 /**
- * Returns true if contacts take one of two paths at such a step. A wait for an hour or a weekday has one path only,
- * because both always come.
+ * Returns true if contacts take one of two paths at a step of this kind. A wait for an hour or a weekday has only one path,
+ * because the hour or weekday always comes.
  */
 export function isDeciding({ kind, until }: StepKind): boolean {
   return kind === 'if' || kind === 'split' || (kind === 'wait_until' && (until === 'event' || until === 'date'));
 }
 
-/** Returns the index of a new step and the path it is on; null if there is no such place. `steps`: in their order. */
+/** Returns the index at which a new step is to be inserted, and its path; null if there is no such place. `steps` are in their order. */
 export function findPlace(
   steps: readonly PlacedStep[],
   { before, parent, branch }: GivenPlace,
@@ -57,7 +62,7 @@ export function findPlace(
   return { at: order.findIndex(({ id }) => id === 0), parent_id: deciding.id, branch };
 }
 
-/** Returns the steps in the order in which they are read. Steps of the same path keep their order. */
+/** Returns the steps in reading order: each deciding step, then the steps on its paths. Steps of the same path keep their order. */
 export function inReadingOrder<
   Id extends number | string,
   Step extends { id: Id; parent_id: Id | null; branch: PlacedStep['branch'] },
@@ -66,14 +71,13 @@ export function inReadingOrder<
   const walk = (parent: Id | null, branch: PlacedStep['branch']): Step[] =>
     (paths.get(`${parent} ${branch}`) ?? []).flatMap((step) => [
       step,
-      ...BRANCHES.flatMap((one) => walk(step.id, one)),
+      ...BRANCHES.flatMap((pathOfStep) => walk(step.id, pathOfStep)),
     ]);
   return walk(null, null);
 }
 
 /**
- * Returns the next step after step `id` for contacts who take that step with this outcome; null after the last step.
- * These contacts have also taken every path that step `id` is on. `steps` are in their order.
+ * Returns the next step for contacts who take the step `id` with this outcome; null if no step follows. `steps` are in their order.
  */
 export function stepAfter<Step extends Pick<PlacedStep, 'id' | 'parent_id' | 'branch'>>(
   steps: readonly Step[],
@@ -81,6 +85,7 @@ export function stepAfter<Step extends Pick<PlacedStep, 'id' | 'parent_id' | 'br
   outcome: string,
 ): Step | null {
   const at = steps.findIndex((step) => step.id === id);
+  // The path that the contacts have taken at each deciding step on the way, and at the step itself.
   const taken = new Map<number, string | null>([[id, outcome]]);
   for (const { step, branch } of pathsTo(steps, id)) taken.set(step.id, branch);
   return (
@@ -88,21 +93,21 @@ export function stepAfter<Step extends Pick<PlacedStep, 'id' | 'parent_id' | 'br
   );
 }
 
-/** Returns the deciding steps on the way to the step `id`, each with the path of it that leads there. */
+/** Returns the deciding steps on the way to the step `id`, each with the path that leads to the step. */
 export function pathsTo<Step extends Pick<PlacedStep, 'id' | 'parent_id' | 'branch'>>(
   steps: readonly Step[],
   id: number,
 ): { step: Step; branch: PlacedStep['branch'] }[] {
   const paths: { step: Step; branch: PlacedStep['branch'] }[] = [];
-  for (let on = steps.find((step) => step.id === id); on !== undefined && on.parent_id !== null; ) {
-    const { parent_id: parent, branch } = on;
-    on = steps.find((step) => step.id === parent);
-    if (on !== undefined) paths.push({ step: on, branch });
+  for (let step = steps.find((candidate) => candidate.id === id); step !== undefined; ) {
+    const { parent_id, branch } = step;
+    step = steps.find((candidate) => candidate.id === parent_id);
+    if (step !== undefined) paths.push({ step, branch });
   }
   return paths;
 }
 
-/** Returns true if a contact who waits for the step `from` may come to the step `to`, or waits for it. `steps`: in their order. */
+/** Returns true if the step `to` (a utr) is or may become the next step of a contact whose next step is `from`. `steps` are in their order. */
 export function mayReach(
   steps: readonly Pick<PlacedStep, 'id' | 'utr' | 'parent_id' | 'branch'>[],
   from: string,
@@ -111,6 +116,6 @@ export function mayReach(
   const placeOf = (utr: string) => steps.findIndex((step) => step.utr === utr);
   const pathsOf = (utr: string) => pathsTo(steps, steps[placeOf(utr)]?.id ?? 0);
   const wanted = new Map(pathsOf(to).map(({ step, branch }) => [step.id, branch]));
-  const isOnOther = pathsOf(from).some(({ step, branch }) => (wanted.get(step.id) ?? branch) !== branch);
-  return placeOf(from) <= placeOf(to) && !isOnOther;
+  const isOnOtherPath = pathsOf(from).some(({ step, branch }) => (wanted.get(step.id) ?? branch) !== branch);
+  return placeOf(from) <= placeOf(to) && !isOnOtherPath;
 }

@@ -1,4 +1,4 @@
-/** Recipes: automations to start from, each with its trigger and its mails, written in each language. */
+/** Recipes: automations to start from, each with a trigger and mails, whose texts are written in each language. */
 import type { automations } from '../database/schema/index.ts';
 import { PREFERENCES_LINK } from '../delivery/content/footer.ts';
 import { escapeHtml, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
@@ -18,12 +18,12 @@ interface RecipeTexts {
 interface RecipeMail {
   kind: 'mail';
   waiting_type: 'instantly' | 'days';
-  /** The number of days; 1 for a mail at once. */
+  /** The number of days; 1 if the mail is sent instantly. */
   waiting_period: number;
   texts: Readonly<Record<LanguageCode, RecipeTexts>>;
 }
 
-/** A wait for an event. Contacts for whom it comes within so many hours exit; all others go on. */
+/** A wait for an event. Contacts for whom the event comes within `timeout_hours` exit; all others go on. */
 export interface RecipeWait {
   kind: 'wait_until';
   event: string;
@@ -45,19 +45,19 @@ type Trigger = Pick<
 >;
 
 interface Recipe {
-  /** How contacts enter, where it differs from the default: by joining, once. */
+  /** How contacts enter, as far as it differs from the default, by which contacts enter once, when they join the target. */
   trigger: Partial<Trigger>;
-  /** The custom field with the dates of the trigger, which is added if the account has no such field; null: it has no dates. */
+  /** The custom field with the dates of the trigger, which is added if the account has no such field; null if contacts do not enter by a date. */
   field: { field_name: string; field_type: 'yearly-date' | 'datetime-local' } | null;
   /** 1: contacts exit when they leave the list or segment. */
   exit_criteria: 0 | 1;
   steps: readonly RecipeStep[];
 }
 
-/** A letter as it is written below. */
+/** The texts of a mail in one language, in the form in which they are written below. */
 type Letter = readonly [subject: string, preheader: string, ...paragraphs: string[]];
 
-/** Returns a mail so many days after the step before it, at once for 0, from its letters in each language. */
+/** Returns a mail that is sent this number of days after the step before it, or instantly if `days` is 0. */
 function mail(days: number, letters: Readonly<Record<LanguageCode, Letter>>): RecipeMail {
   const textsOf = ([subject, preheader, ...paragraphs]: Letter): RecipeTexts => ({ subject, preheader, paragraphs });
   return {
@@ -339,8 +339,9 @@ const FOOTER: Readonly<Record<LanguageCode, { why: string; webCopy: string }>> =
   },
 };
 
-/** How a mail looks: fonts as font stacks, and the logo, whose `alt` and `src` are not yet escaped. */
+/** The logo and the font stacks of a mail. */
 interface Brand {
+  /** The texts of the logo are not escaped yet. `width` is in pixels. Null if the account has no logo. */
   logo: { src: string; alt: string; width: number } | null;
   text_font: string;
   heading_font: string;

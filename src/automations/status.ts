@@ -1,4 +1,4 @@
-/** Creates automations and changes their status. No other file does. A held automation is a draft with a reason. */
+/** Creates automations and changes their status, which no other file does. A held automation is a draft with a reason. */
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, automations } from '../database/schema/index.ts';
@@ -8,7 +8,7 @@ import { pauseMailingsOfAutomations } from '../delivery/queue/mailing-state.ts';
 import { saidBy, sentence } from '../errors/sentences.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 
-/** The columns of an automation other than those that this file sets. */
+/** The columns of an automation that its creator sets; this file sets all others. */
 type Columns = Omit<typeof automations.$inferInsert, 'id' | 'status' | 'live_at' | 'held_code' | 'held_reason'>;
 
 const DRAFT = { status: AUTOMATION_STATUS.draft, live_at: null };
@@ -28,7 +28,7 @@ export function markLive(db: Db, id: number, now: Date): void {
   db.update(automations)
     .set({
       status: AUTOMATION_STATUS.live,
-      // Dates that came while the automation was not live start nothing.
+      // Dates that came while the automation was not live let nobody enter.
       dates_checked_to: sql`iif(trigger_kind = 'date', ${now.getTime()}, NULL)`,
       dates_since: sql`iif(trigger_kind = 'date', ${now.getTime()}, NULL)`,
       live_at: plainTimestamp(now),
@@ -48,8 +48,8 @@ export function markDraft(db: Db, id: number, times: { updated_at: string; delet
 }
 
 /**
- * Moves live automations that cannot continue back to draft, with the reason. `which` is SQL over `automations`, `now` an ISO
- * timestamp. Call inside a transaction.
+ * Moves live automations that cannot continue back to draft, with the reason, and pauses their mailings. `which` is an SQL condition on
+ * `automations`, `now` an ISO timestamp. Call inside a transaction.
  */
 export function holdAutomations(db: Db, which: SQL, reason: Held, now: string): void {
   const ids = db
@@ -62,7 +62,7 @@ export function holdAutomations(db: Db, which: SQL, reason: Held, now: string): 
   pauseMailingsOfAutomations(db.$client, ids);
 }
 
-/** Moves an automation that failed with this error back to draft. */
+/** Moves an automation that failed with this error back to draft, with the error as the reason. */
 export function holdFailedAutomation(db: Db, id: number, error: unknown, now: Date): void {
   const held_reason = sentence('held_stopped', { problem: saidBy(error) });
   inTransaction(db, () =>

@@ -1,4 +1,4 @@
-/** What steps do to contacts: each changes a page of contacts at once, in the transaction that takes the step. */
+/** Steps that change contacts or tell webhooks. A step changes a page of contacts at once, in the transaction in which they take the step. */
 import { sql } from 'drizzle-orm';
 import { moveToType } from '../audience/bulk/apply.ts';
 import { isLineField, RESERVED_FIELDS } from '../audience/contacts/contact-fields.ts';
@@ -13,18 +13,21 @@ import { isoTimestamp } from '../time/clock.ts';
 import type { Schedule } from './automations.ts';
 import { CONTACT, ENROLLED_PERSON } from './enrolled-person.ts';
 
-/** The kinds whose steps change contacts. */
+/** The kinds of steps that change contacts. */
 export const CHANGES_CONTACTS: ReadonlySet<string> = new Set(['set_field', 'move', 'segment_add', 'segment_remove']);
 
-/** A contact at a step: the enrolment, and the contact if there still is one. */
+/** An enrolment at a step. */
 export interface AtStep {
+  /** The id of the enrolment. */
   id: number;
   address_id: number;
+  /** The id of the contact; null if the contact does not exist any more. */
   contact_id: number | null;
 }
 
-/** An enrolment that takes a step, and what is done there. */
+/** An enrolment that takes a step, and the outcome. */
 export interface Taken {
+  /** The id of the enrolment. */
   id: number;
   outcome: (typeof STEP_OUTCOMES)[number];
 }
@@ -36,10 +39,10 @@ export type Acting = Pick<
 >;
 
 /**
- * Makes the change of a step for these contacts. Segments follow, and so do automations and webhooks. A step that tells webhooks writes the
- * events to send; the webhook thread sends them. Returns the ids of the enrolments for
- * which it was made; the others have no contact any more, or the field, list or segment was deleted, or the list has their address already.
- * Call it in the transaction that takes the step.
+ * Makes the change of a step for these contacts, or writes the events for webhooks, which the webhook thread sends. Segments, automations
+ * and webhooks are told of the change. Returns the ids of the enrolments for which the change was made. It is not made if the contact does
+ * not exist any more, if the list or segment was deleted, or if the list has another contact with the address already. Call it in the
+ * transaction that takes the step.
  */
 export function act(db: Db, step: Acting, people: readonly AtStep[], now: Date): ReadonlySet<number> {
   const stamp = isoTimestamp(now);
@@ -65,13 +68,14 @@ export function act(db: Db, step: Acting, people: readonly AtStep[], now: Date):
   }
 }
 
+/** Returns the ids of the enrolments whose contact is one of these. */
 function withContacts(people: readonly AtStep[], contacts: ReadonlySet<number>): Set<number> {
   return new Set(people.filter(({ contact_id }) => contacts.has(contact_id ?? 0)).map(({ id }) => id));
 }
 
 /**
- * Sets a field of the contacts who took this step, or clears it, and updates the segments of their lists. Does nothing if the field was
- * deleted. Call it in the transaction that takes the step. `after`: the id of the last step before theirs.
+ * Sets a field of the contacts who took this step, or clears the field, and updates the segments of their lists. Does nothing if the field
+ * was deleted. Call it in the transaction that takes the step. `after` is the id of the last row of `steps` before the rows of these contacts.
  */
 export function setField(
   db: Db,
@@ -98,7 +102,7 @@ export function setField(
     );
 }
 
-/** Returns the SQL that gives a field of a contact this value, with what it binds; null if the field was deleted. */
+/** Returns the SQL that sets a field of a contact to this value, with the values of its parameters; null if the field was deleted. */
 function assignment(
   db: Db,
   account: number,
@@ -117,7 +121,7 @@ function assignment(
   };
 }
 
-/** Returns the contacts among these that are in a list that is not deleted. */
+/** Returns those of these contacts who are in a list; none if the list was deleted. */
 function contactsIn(db: Db, list: number, contacts: readonly number[]): Set<number> {
   const rows = db.all<{ id: number }>(sql`
     SELECT c.id FROM json_each(${JSON.stringify(contacts)}) CROSS JOIN contacts c ON c.id = value
@@ -125,7 +129,7 @@ function contactsIn(db: Db, list: number, contacts: readonly number[]): Set<numb
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Returns the enrolments of contacts who are in a segment that is not deleted. */
+/** Returns the ids of the enrolments whose contact is in a segment; none if the segment was deleted. */
 function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<number> {
   const rows = db.all<{ id: number }>(sql`
     SELECT value ->> 'id' AS id FROM json_each(${JSON.stringify(people)}) CROSS JOIN segment_recipients r
@@ -134,7 +138,7 @@ function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<numb
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes the event of a step for the account's webhooks that want it. Returns the ids of the contacts it is about. */
+/** Writes the events of a step for the account's webhooks that want such events. Returns the ids of the contacts that still exist. */
 function tellWebhooks(db: Db, step: number, people: readonly AtStep[]): Set<number> {
   const json = JSON.stringify(people);
   db.$client.prepare<[object]>(STEP_EVENTS).run({ step, people: json });
@@ -148,6 +152,7 @@ const CONTACT_COLUMNS = RESERVED_FIELDS.map((field) => (field === 'country' ? 'c
   .map((column) => `'${column}', c.${column}`)
   .join(', ');
 
+/** SQL: writes an event for each contact of @people at the step @step, if a webhook of the account wants such events. */
 const STEP_EVENTS = `
   INSERT INTO webhook_events (user_id, type, lane, data)
   SELECT c.user_id, w.event, c.address_id,

@@ -1,16 +1,16 @@
-/** Copies of automations that were never finished. */
+/** Removes copies of automations that were never finished. */
 import { eq, sql } from 'drizzle-orm';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
 import { automations } from '../database/schema/index.ts';
 import type { Log } from '../log.ts';
 
-/** How long steps are copied or removed in one transaction: SQLite handles the row of a mail as a whole, with up to 2 MiB of content. */
+/** How long one transaction copies or removes steps, in milliseconds. A single mail can take as long, because its row has up to 2 MiB. */
 export const COPY_MS = 4;
 /** How long a copy waits for the write lock, in milliseconds. */
 export const MAX_WAIT_MS = 5000;
 
-/** Removes a copy of an automation, its steps first, in several transactions. */
+/** Removes a copy of an automation in several transactions: first its steps, then the automation. */
 export async function removeCopy(db: Db, id: number): Promise<void> {
   const removeStep = db.$client.prepare(`DELETE FROM automation_schedules WHERE id = (
       SELECT id FROM automation_schedules INDEXED BY automation_schedules_automation WHERE automation_id = ? LIMIT 1)`);
@@ -27,8 +27,8 @@ export async function removeCopy(db: Db, id: number): Promise<void> {
 }
 
 /**
- * Removes the copies that a killed server left, and logs those that cannot be removed. Until all steps are copied, a copy counts as deleted
- * since it was made; an automation that contacts have entered is none. Only at the start, before anything is copied.
+ * Removes the unfinished copies that a killed server left, and logs copies that cannot be removed. An unfinished copy is marked as deleted
+ * at the time of its creation, and has no enrolments. Call it only at the start, before anything is copied.
  */
 export async function removeUnfinishedCopies(db: Db, log: Log): Promise<void> {
   const unfinished = db

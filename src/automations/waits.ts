@@ -1,6 +1,6 @@
 /**
- * Steps at which contacts wait: for an event, a date of their own, an hour of their day or a weekday. Waiting contacts
- * cost nothing: a contact is due when the time comes or the wait times out, and an event or a changed date makes the
+ * Steps at which contacts wait: for an event, a date of their own, an hour of their day or a weekday. Waiting contacts cost no
+ * work, because a contact is due only when the awaited time comes or the wait times out. An event or a changed date makes the
  * contact due at once.
  */
 import type { Database } from 'better-sqlite3';
@@ -15,8 +15,9 @@ import type { Schedule } from './automations.ts';
 import type { AtStep, Taken } from './step-actions.ts';
 
 const HOUR_MS = 3_600_000;
-const WEEK = 7;
-const YEARLY = /^\d{2}-\d{2}$/;
+const DAYS_OF_WEEK = 7;
+/** A day of every year, MM-DD. */
+const YEARLY_DAY = /^\d{2}-\d{2}$/;
 
 /** A step at which contacts wait. */
 export type WaitStep = Pick<
@@ -33,32 +34,31 @@ export type WaitStep = Pick<
   | 'timeout_hours'
 >;
 
-/** A contact at such a step. */
+/** A contact at a step at which contacts wait. Times are epoch milliseconds. */
 export interface WaitingContact extends AtStep, Place {
   waiting_since: number;
+  /** The id of the step whose awaited event happened last to the contact; null if none has happened. */
   arrived_step: number | null;
+  /** When that event happened. */
   arrived_at: number | null;
-  /** The value of the field of the contact that the step waits for; null: none. */
+  /** The date of the contact in the field for which the step waits; null if the contact has no date. */
   date: string | null;
 }
 
-/**
- * Returns the SQL of the columns of a `WaitingContact` without the columns of `AtStep`, for enrolment `e` and its
- * contact `p`.
- */
+/** Returns SQL for the columns of a `WaitingContact` except those of `AtStep`, for enrolment `e` and its contact `p`. */
 export function waitColumns(db: Db, { user_id: account, field_id }: WaitStep): string {
   return `e.waiting_since, e.arrived_step, e.arrived_at, ${placeColumns(db.$client, account, 'p')}, ${dateColumn(db, account, field_id)} AS date`;
 }
 
-/** Returns the value of a custom field of contact `p` as SQL; NULL without the field. */
+/** Returns SQL for the value of contact `p` in a custom field; NULL if there is no such field. */
 export function dateColumn(db: Db, account: number, field: number | null): string {
   const customField = listCustomFields(db, account).find(({ id }) => id === field);
   return customField === undefined ? 'NULL' : `p.custom_values ->> '${customValuePath(customField.id)}'`;
 }
 
 /**
- * Returns the contacts who go on at `now` (epoch milliseconds), each with its path, and makes all others wait. `zone`
- * is the time zone of contacts without one.
+ * Returns the contacts who go on at `now` (epoch milliseconds), each with the path, and lets all others wait. `zone` is the time
+ * zone of contacts whose own time zone is unknown.
  */
 export function endWaits(
   client: Database,
@@ -79,9 +79,9 @@ export function endWaits(
 }
 
 /**
- * Returns when a contact will leave a step, also if the contact has not reached it yet. Epoch milliseconds; `now` or earlier
- * means at once. If the step awaits an event that has not happened, this is when the wait times out. `zone` is the time zone
- * of contacts without one.
+ * Returns when a contact will go on from a step, in epoch milliseconds, also if the contact has not reached the step yet. `now` or
+ * earlier means at once. If the step awaits an event that has not happened, this is when the wait times out. `zone` is the time
+ * zone of contacts whose own time zone is unknown.
  */
 export function goesOnAt(
   step: WaitStep,
@@ -104,8 +104,8 @@ function timesOf(step: WaitStep, contact: WaitingContact, zone: string, now: num
 }
 
 /**
- * If `TIME_ZONE` has changed since the last start, has the due times of waiting contacts computed again, because it is the
- * time zone of contacts without one.
+ * Lets the due times of waiting contacts be computed again if `TIME_ZONE` has changed since the last start, because it is the time
+ * zone of contacts whose own time zone is unknown.
  */
 export function followTimeZone(client: Database, zone: string): void {
   if (findNamedValue(client, 'time_zone') === zone) return;
@@ -118,24 +118,24 @@ export function followTimeZone(client: Database, zone: string): void {
 }
 
 /**
- * Returns when the awaited time comes, in epoch milliseconds. 0 if the awaited event has come; null if the event has not come,
- * or if the time is unknown.
+ * Returns when the awaited time comes, in epoch milliseconds; 0 if the awaited event has happened; null if the event has not
+ * happened, or the contact has no date.
  */
 function comesAt(step: WaitStep, contact: WaitingContact, zone: string, now: number): number | null {
   if (step.until === 'event') return hasArrived(step, contact) ? 0 : null;
   return awaitedTime(step, contact.date, findZone(contact) ?? zone, now);
 }
 
-/** Returns true if the event that the step currently awaits has already happened to this contact. */
+/** Returns true if the event that the step awaits has happened to this contact. */
 function hasArrived({ id, event_since }: WaitStep, { arrived_step, arrived_at }: WaitingContact): boolean {
   return arrived_step === id && (event_since === null || (arrived_at !== null && arrived_at > event_since));
 }
 
 /**
- * Returns when the awaited time comes, in epoch milliseconds; null without a date. If the time has come, the result is
- * `now` or earlier, otherwise the next such time. An hour has come until the next hour begins, a weekday and a day of
- * every year until the day ends, and a date for ever.
- * @param date The value of the contact's field as `isValidValue` accepts it; null: none.
+ * Returns when the awaited time comes, in epoch milliseconds: `now` or earlier if it is that time now, otherwise the next such time. It is
+ * the awaited hour until the next hour begins, and the awaited weekday or day of every year until the day ends. A date that has come stays
+ * so for ever. Null if a date is awaited and the contact has none.
+ * @param date The value of the contact's field, which `isValidValue` accepts; null if the contact has no value.
  * @param zone The contact's time zone.
  */
 function awaitedTime(
@@ -151,23 +151,25 @@ function awaitedTime(
     return isNow ? now : at(at(today) > now ? today : addDays(today, 1));
   }
   if (until === 'weekday') {
-    const ahead = ((weekday ?? 1) - weekdayOf(today) + WEEK) % WEEK;
-    return at(addDays(today, ahead));
+    const daysAhead = ((weekday ?? 1) - weekdayOf(today) + DAYS_OF_WEEK) % DAYS_OF_WEEK;
+    return at(addDays(today, daysAhead));
   }
   if (!date) return null;
-  if (YEARLY.test(date)) return nextYearly(date, today, at);
+  if (YEARLY_DAY.test(date)) return nextYearly(date, today, at);
   const [day = '', time] = date.split('T');
   return time === undefined
     ? at(day)
     : toUtc(day, time.length === 'HH:MM'.length ? `${time}:00` : time, zone).getTime();
 }
 
-/** Returns when a day of every year (MM-DD) comes next, `today` included. */
+/** Returns when a day of every year (MM-DD) comes next, in epoch milliseconds. The next such day can be `today`. */
 function nextYearly(date: string, today: string, at: (day: string) => number): number {
-  const year = Number(today.slice(0, 4));
-  const [first = today, next = today] = [year, year + 1].map((candidate) => {
-    const lastOfFebruary = `${candidate}-02-28`;
-    return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${candidate}-${date}`;
-  });
-  return at(first < today ? next : first);
+  const dayIn = (year: number) => {
+    // In years without 29 February, that day is 28 February.
+    const lastOfFebruary = `${year}-02-28`;
+    return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${year}-${date}`;
+  };
+  const thisYear = Number(today.slice(0, 4));
+  const day = dayIn(thisYear);
+  return at(day < today ? dayIn(thisYear + 1) : day);
 }

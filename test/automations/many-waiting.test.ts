@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import t from 'tap';
 import { removeSchedule } from '../../src/automations/automations.ts';
 import { applyMembershipChanges, enqueueDueMails, NewMails } from '../../src/automations/enrolment.ts';
-import { continueMoves, moveOrStore, movesTo, orderMails } from '../../src/automations/move-enrolments.ts';
+import { continueMoves, moveOrStore, movesTo, orderSteps } from '../../src/automations/move-enrolments.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
 import { automationSchedules } from '../../src/database/schema/index.ts';
@@ -114,7 +114,7 @@ t.test(
   'after a reorder that a kill interrupts, everybody gets what was ahead of them, and nothing twice',
   async (t) => {
     const { killedAfter, ways, pass } = await withMany(t);
-    await killedAfter((db) => orderMails(db.$client, 1, [3, 2, 1]));
+    await killedAfter((db) => orderSteps(db.$client, 1, [3, 2, 1]));
     await pass(10 * DAY);
     t.strictSame(ways(), { 'early: one three two': EARLY, 'late: three two one': LATE });
   },

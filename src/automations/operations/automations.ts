@@ -1,6 +1,6 @@
 /**
- * Operations for automations in the form of the contract, and for one automation as its screen composes it: its trigger, its
- * mails in order, and its enrolments.
+ * Operations of the contract for automations, and an operation that reads one automation for its screen: the trigger, the
+ * steps in their order, and the numbers of contacts in it.
  */
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
@@ -70,11 +70,11 @@ const AutomationRecord = Type.Object({
   id: integer(),
   user_id: integer(),
   automation_for: integer({
-    description: 'Id of the contact type or segment it sends to; 0 when none is chosen.',
+    description: 'Id of the contact type or segment that the automation sends to; 0 while no target is chosen.',
   }),
   automation_for_table: Type.String({
     description:
-      'Whether automation_for is the id of a contact type (contacts) or a segment (segments); empty when none is chosen.',
+      'contacts if automation_for is the id of a contact type, segments if it is the id of a segment; empty while no target is chosen.',
   }),
   automation_name: Type.String(),
   exit_criteria: integer(),
@@ -83,26 +83,27 @@ const AutomationRecord = Type.Object({
   utr: Type.String(),
   status: integer({ description: '0: draft; 1: live.' }),
   live_at: nullable(Type.String()),
-  total_triggered: integer({ description: 'E-mails that sending was started for.' }),
+  total_triggered: integer({ description: 'E-mails whose sending was started.' }),
   total_delivered: integer({ description: 'E-mails that the SMTP server accepted and that have not bounced.' }),
   total_unique_opens: integer({ description: 'Recipients who opened an e-mail.' }),
   total_opens: integer(),
   total_bounces: integer({ description: 'E-mails that bounced: refused or returned.' }),
-  total_unsubscribe: integer({ description: 'Recipients who unsubscribed through one of its e-mails.' }),
+  total_unsubscribe: integer({ description: 'Recipients who unsubscribed through an e-mail of the automation.' }),
   ...softStamps,
 });
 const ListedAutomation = Type.Object({
   ...AutomationRecord.properties,
-  automation_schedule_count: integer({ description: 'Number of its e-mails.' }),
+  automation_schedule_count: integer({ description: 'Number of e-mails of the automation.' }),
 });
 
 /** The units of a waiting time. */
 export const WAITING_TYPES = ['instantly', 'days', 'hours'] as const;
-/** The format of an automation's target. */
+/** The format in which the API writes the target of an automation. */
 export const TARGET = 'contacts_<contact type id> or segments_<segment id>';
-/** Which automation is meant. */
+/** The input of an operation on one automation. */
 export const ByUtr = Type.Object({ utr: identifier('The automation.') });
 
+/** SQL: the sum of a counter over all mailings of an automation. */
 const total = (counter: string) =>
   sql`(SELECT ifnull(sum(${sql.raw(counter)}), 0) FROM mailings WHERE automation_id = ${automations.id})`;
 const computed = {
@@ -131,7 +132,7 @@ export const listAutomations = listOperation({
   }),
 });
 
-/** Adds the field errors of an automation's target and group. */
+/** Adds the field errors of an automation's target and topic (unsubscribe group). */
 export function checkAutomation(
   { db, accountId }: Context,
   { automation_for, unsubscribe_group_id: group }: { automation_for?: string; unsubscribe_group_id?: number },
@@ -151,7 +152,9 @@ export const createAutomation = operation({
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
     exit_criteria: Type.Optional(
       Type.Unsafe<0 | 1>({
-        ...flag('Addition. 0: a contact finishes after the last e-mail; 1: also when leaving the target.'),
+        ...flag(
+          'Addition. 0: a contact exits only after the last e-mail; 1: a contact exits also when leaving the target.',
+        ),
         empty: 0,
       }),
     ),
@@ -191,9 +194,10 @@ export const duplicateAutomation = operation({
     const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
     const steps = listSchedules(db, sourceId);
     for (const { kind } of steps) requireScopeOfStep(kind, context);
+    /** The ids of the copied steps, by the ids of the original steps. */
     const copies = new Map<number, number>();
     let automation_id: number | undefined;
-    let at = 0;
+    let copiedSteps = 0;
     const copy = () => {
       // The copy counts as deleted until all its steps are copied.
       automation_id ??= insertDraft(db, {
@@ -206,16 +210,18 @@ export const duplicateAutomation = operation({
       });
       const own = { automation_id, created_at: now, updated_at: now };
       const until = performance.now() + COPY_MS;
-      for (let step = steps[at]; step !== undefined && performance.now() < until; step = steps[++at])
-        copies.set(step.id, copyStep(db, step.id, { ...own, utr: randomUUID() }, copies));
-      if (at < steps.length) return true;
+      for (const { id } of steps.slice(copiedSteps)) {
+        if (performance.now() >= until) return true;
+        copies.set(id, copyStep(db, id, { ...own, utr: randomUUID() }, copies));
+        copiedSteps += 1;
+      }
       db.update(automations).set({ deleted_at: null }).where(eq(automations.id, automation_id)).run();
       return false;
     };
     try {
       await inChunks(db.$client, copy, MAX_WAIT_MS);
     } catch (error) {
-      // By its utr: if its first transaction was rolled back, another automation may have its id by now.
+      // Look for the copy by its utr: if its first transaction was rolled back, another automation may have its id by now.
       const begun = db.select({ id: automations.id }).from(automations).where(eq(automations.utr, utr)).get();
       if (begun !== undefined)
         await removeCopy(db, begun.id).catch((err) => {
@@ -228,7 +234,11 @@ export const duplicateAutomation = operation({
   },
 });
 
-/** Copies a step. Returns the id of the copy. `copies`: those made so far by the original. Throws 409 if the step was removed meanwhile. */
+/**
+ * Copies a step. Returns the id of the copy. Throws 409 if the step was removed meanwhile.
+ * @param own The columns in which the copy differs.
+ * @param copies The ids of the steps copied so far, by the ids of the original steps.
+ */
 function copyStep(
   db: Db,
   id: number,
@@ -238,7 +248,7 @@ function copyStep(
   const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
   if (schedule === undefined) throw conflict(sentence('changed_meanwhile'));
   const { id: _original, parent_id, ...step } = schedule;
-  // A deciding step comes before those on its paths.
+  // A deciding step comes before the steps on its paths, so it has been copied already.
   const parent = parent_id === null ? null : (copies.get(parent_id) ?? null);
   return insertSchedule(db, { ...step, ...own, parent_id: parent }).id;
 }
@@ -258,13 +268,15 @@ export const readAutomation = recordOperation({
 export const setAutomationLive = operation({
   name: 'Set an automation live',
   description:
-    'From then on contacts enter by its trigger. It needs a target, a topic (unsubscribe group) and at least one e-mail.',
+    'From then on contacts enter by the trigger of the automation. The automation needs a target, a topic (unsubscribe group) and at least one e-mail.',
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
     backfill: Type.Optional(
       Type.Unsafe<0 | 1>({
-        ...flag('Addition. 1: those who are in its target now enter, too; POST /automations/enter-all says how many.'),
+        ...flag(
+          'Addition. 1: the contacts who are in the target now enter, too; POST /automations/enter-all says how many.',
+        ),
         empty: 0,
       }),
     ),
@@ -278,7 +290,7 @@ export const setAutomationLive = operation({
 
 export const pauseAutomation = operation({
   name: 'Pause an automation',
-  description: 'All contacts keep their place and continue from there when it is live again.',
+  description: 'All contacts keep their place, and continue from it when the automation is live again.',
   role: 'editor',
   input: ByUtr,
   async run(context, { utr }) {
@@ -316,20 +328,21 @@ export const deleteAutomations = operation({
 });
 
 /**
- * Moves automations to draft and pauses their mails, or deletes them with their queued mails. When it resolves, no further delivery starts.
+ * Moves automations to draft and pauses their mails, or deletes the automations and cancels their mails. When the promise resolves, no
+ * further delivery of them starts.
  */
 async function stop(
   { db, clock, wake }: Context,
   records: readonly Automation[],
-  what: 'pause' | 'cancel',
+  command: 'pause' | 'cancel',
 ): Promise<void> {
   const now = isoTimestamp(clock.now());
-  const states = what === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
+  const states = command === 'cancel' ? (['sending', 'paused', 'held'] as const) : (['sending', 'held'] as const);
   const write = () =>
     records.flatMap(({ id }) => {
-      markDraft(db, id, { updated_at: now, ...(what === 'cancel' && { deleted_at: now }) });
+      markDraft(db, id, { updated_at: now, ...(command === 'cancel' && { deleted_at: now }) });
       const mailings = states.flatMap((state) => listMailings(db, id, state));
-      return mailings.filter((mailing) => commandMailing(db.$client, mailing.id, what));
+      return mailings.filter((mailing) => commandMailing(db.$client, mailing.id, command));
     });
   const stopped = inTransaction(db, write);
   wake();
@@ -346,48 +359,61 @@ const SeriesMail = Type.Object({
   template_id: integer(),
   preview_img: Type.String(),
   content: choice('none', 'template', 'json', 'html'),
-  html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
+  html_size: integer({
+    description: 'The size of the HTML of the e-mail in bytes; 0 if the e-mail has no HTML of its own.',
+  }),
   tracking: zeroOrOne(),
-  languages: Type.Array(Type.String(), { description: 'The languages of its versions, as ISO 639-1 codes.' }),
+  languages: Type.Array(Type.String(), {
+    description: 'The languages of the versions of the e-mail, as ISO 639-1 codes.',
+  }),
   ...stamps,
   changed_by: nullable(Type.String()),
   design_url: Type.String(),
 });
 const SeriesStep = Type.Object({
   utr: Type.String(),
-  kind: { ...choice(...STEP_KINDS), description: 'What it does.' },
-  subject: Type.String({ description: 'Of an e-mail: its subject; otherwise empty.' }),
+  kind: { ...choice(...STEP_KINDS), description: 'What the step does.' },
+  subject: Type.String({ description: 'The subject of an e-mail; empty for other kinds.' }),
   waiting_period: integer(),
   waiting_type: choice(...WAITING_TYPES),
-  parent: nullable(Type.String(), 'utr of the deciding step on whose path it is; null on the main path.'),
-  branch: { ...nullable(choice(...BRANCHES)), description: 'Which path of that step.' },
+  parent: nullable(Type.String(), 'utr of the deciding step on whose path the step is; null on the main path.'),
+  branch: { ...nullable(choice(...BRANCHES)), description: 'The path of the deciding step on which the step is.' },
   segment_id: nullable(
     integer(),
-    'Of if: the segment whose contacts take the path yes. Of segment_add and segment_remove: the segment that changes.',
+    'if: the segment whose contacts take the path yes. segment_add and segment_remove: the segment that changes.',
   ),
   segment_name: nullable(
     Type.String(),
-    'The name of that segment; null if it was deleted: nobody takes the path yes, and nothing changes.',
+    'The name of that segment. Null if the segment was deleted; then all contacts take the path no, and no segment changes.',
   ),
-  share: nullable(integer(), 'Of split: how many contacts of a hundred take the path yes.'),
-  contact_type_id: nullable(integer(), 'Of move: the list (contact type) they are moved to.'),
-  contact_type_name: nullable(Type.String(), 'The name of that list; null if it was deleted, so that nobody is moved.'),
+  share: nullable(integer(), 'split: the percentage of contacts who take the path yes.'),
+  contact_type_id: nullable(integer(), 'move: the list (contact type) to which contacts are moved.'),
+  contact_type_name: nullable(
+    Type.String(),
+    'The name of that list. Null if the list was deleted; then no contact is moved.',
+  ),
   field: nullable(
     Type.String(),
-    'Of set_field and a wait for a date: the name of the field; null if it was deleted: nothing is set, and no date comes.',
+    'set_field, or a wait for a date: the name of the field. Null if the field was deleted; then nothing is set, and no date comes.',
   ),
   value: nullable(
     Type.String(),
-    'Of set_field: the new value; empty: the field is cleared. Of webhook: the note that is sent with it.',
+    'set_field: the new value; an empty value clears the field. webhook: a note that is sent with the event.',
   ),
-  until: { ...nullable(choice(...AWAITED)), description: 'Of wait_until: what contacts wait for.' },
-  event: nullable(Type.String(), 'Of a wait for an event: its name.'),
-  event_filter: nullable(Type.String(), 'Of a wait for an event: the filter of its properties; empty: none.'),
-  weekday: nullable(integer(), 'Of a wait for a weekday: 1 is Monday.'),
-  hour: nullable(integer(), 'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on.'),
+  until: { ...nullable(choice(...AWAITED)), description: 'wait_until: what contacts wait for.' },
+  event: nullable(Type.String(), 'A wait for an event: the name of the event.'),
+  event_filter: nullable(
+    Type.String(),
+    'A wait for an event: the filter by a property of the event; empty: every event of this name counts.',
+  ),
+  weekday: nullable(integer(), 'A wait for a weekday: 1 (Monday) to 7 (Sunday).'),
+  hour: nullable(
+    integer(),
+    'A wait for an hour: the hour. A wait for a date or weekday: the hour of that day from which on contacts go on.',
+  ),
   timeout_hours: nullable(
     integer(),
-    'Of a wait for an event or date: after this number of hours contacts take the path no.',
+    'A wait for an event or date: the number of hours after which contacts take the path no.',
   ),
   updated_at: isoTimestampSchema(),
 });
@@ -395,38 +421,38 @@ export type SeriesStep = Static<typeof SeriesStep>;
 const Series = Type.Object({
   utr: Type.String(),
   automation_name: Type.String(),
-  automation_for: Type.String({ description: `${TARGET}; empty: none yet.` }),
+  automation_for: Type.String({ description: `${TARGET}; empty while no target is chosen.` }),
   unsubscribe_group_id: integer(),
   exit_criteria: integer(),
   ...triggerShown,
-  goal_segment_id: nullable(integer(), 'Who joins this segment reached the goal and exits.'),
-  exit_segment_id: nullable(integer(), 'Who joins this segment exits.'),
-  re_entry: { ...choice(...RE_ENTRY), description: 'When who was in it may enter again.' },
+  goal_segment_id: nullable(integer(), 'A contact who joins this segment has reached the goal and exits.'),
+  exit_segment_id: nullable(integer(), 'A contact who joins this segment exits.'),
+  re_entry: { ...choice(...RE_ENTRY), description: 'When a contact who was in the automation may enter again.' },
   re_entry_days: integer({
-    description: 'Of the re-entry days: how many after the last entry; otherwise 0 or unused.',
+    description: 'If re_entry is days: the number of days after the last entry; otherwise unused.',
   }),
-  hold_out: integer({ description: 'How many of a hundred contacts who enter get nothing, for comparison.' }),
+  hold_out: integer({ description: 'The percentage of entering contacts who get nothing, for comparison.' }),
   ignores_caps: zeroOrOne(),
   automation_type: integer({ description: '1: welcome, 2: custom.' }),
-  is_live: zeroOrOne('1: it is live.'),
+  is_live: zeroOrOne('1: the automation is live.'),
   is_entering: zeroOrOne(
-    '1: contacts who were in the target, or in a segment, enter in the background; while it is not live, they wait.',
+    '1: all contacts of the target or a segment are entering in the background; this continues only while the automation is live.',
   ),
   updated_at: isoTimestampSchema(),
   changed_by: nullable(Type.String()),
   people: Type.Object(
     {
-      waiting: integer({ description: 'The number of contacts who wait for an e-mail of it.' }),
+      waiting: integer({ description: 'The number of contacts who wait for the next step or have a queued e-mail.' }),
       due_now: integer({
         description:
-          'Number of them whose time has come: while it is paused, they get an e-mail at once when it is live.',
+          'The number of waiting contacts whose next step is due; if the automation is paused, they take the step as soon as it is live.',
       }),
-      queued: integer({ description: 'The number of these for whom an e-mail is queued.' }),
+      queued: integer({ description: 'The number of waiting contacts for whom an e-mail is queued.' }),
     },
-    { description: 'The contacts in it, by state.' },
+    { description: 'The numbers of contacts in the automation.' },
   ),
   mails: Type.Array(SeriesMail, { description: 'The e-mails, in the order in which they are sent.' }),
-  steps: Type.Array(SeriesStep, { description: 'All steps, e-mails among them, in the order in which they are read.' }),
+  steps: Type.Array(SeriesStep, { description: 'All steps, e-mails included, in the order in which they are read.' }),
 });
 export type Series = Static<typeof Series>;
 export type SeriesMail = Static<typeof SeriesMail>;
@@ -456,7 +482,7 @@ export const readSeries = operation({
       mails: schedules
         .filter(({ kind }) => kind === 'mail')
         .map((schedule) => ({
-          ...shown(db, schedule),
+          ...shownMail(db, schedule),
           design_url: isReadOnly(context) ? '' : designUrl(schedule.utr),
         })),
       steps: schedules.map((schedule) => shownStep(db, schedule, schedules)),
@@ -465,16 +491,16 @@ export const readSeries = operation({
   },
 });
 
-/** Returns a step as it is shown, with the utr of the step on whose path it is. `all`: the steps of its automation. */
+/** Returns a step in the form of the API: with the utr of the step on whose path it is, and names for ids. `all`: all steps of the automation. */
 function shownStep(db: Db, step: ListedSchedule, all: readonly ListedSchedule[]): SeriesStep {
   const { parent_id, segment_id, contact_type_id, field_id } = step;
-  const nameOf = (named: string, id: number | null) =>
-    id === null
-      ? null
-      : (db.$client
-          .prepare<[number, number], string>(`SELECT ${named} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`)
-          .pluck()
-          .get(id, step.user_id) ?? null);
+  const nameOf = (nameFrom: string, id: number | null) =>
+    db.$client
+      .prepare<[number | null, number], string>(
+        `SELECT ${nameFrom} WHERE id = ? AND user_id = ? AND deleted_at IS NULL`,
+      )
+      .pluck()
+      .get(id, step.user_id) ?? null;
   const custom = listCustomFields(db, step.user_id).find(({ id }) => id === field_id);
   return {
     ...step,
@@ -485,22 +511,26 @@ function shownStep(db: Db, step: ListedSchedule, all: readonly ListedSchedule[])
   };
 }
 
-/** Returns a mail without its template: where its content comes from, and who changed it. */
-function shown(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'> {
-  const { json_size, html_size, template_id, tracking } = schedule;
-  const ownCode = json_size > 0 ? 'json' : html_size > 0 ? 'html' : null;
+/** Returns a mail in the form of the API, without its code: with the source of its content, and the name of the user who changed it last. */
+function shownMail(db: Db, schedule: ListedSchedule): Omit<SeriesMail, 'design_url'> {
   return {
     ...schedule,
-    tracking: tracking === 0 ? 0 : 1,
+    tracking: schedule.tracking === 0 ? 0 : 1,
     languages: (schedule.languages ?? []).map(({ language }) => language),
-    content: ownCode ?? templateSource(db, template_id),
+    content: contentSource(db, schedule),
     changed_by: changerName(db, schedule),
   };
 }
 
+function contentSource(db: Db, { json_size, html_size, template_id }: ListedSchedule): SeriesMail['content'] {
+  if (json_size > 0) return 'json';
+  if (html_size > 0) return 'html';
+  return templateSource(db, template_id);
+}
+
 /**
- * Returns the numbers of enrolments in an automation: how many wait, how many of these are due at `now`, and how many
- * have a queued mail.
+ * Returns the number of active enrolments in an automation, how many of these are due at `now`, and how many of these have a
+ * queued mail.
  */
 function peopleInSeries(db: Db, { id }: Automation, now: Date) {
   const row = db.$client

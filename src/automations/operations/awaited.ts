@@ -1,4 +1,4 @@
-/** What one contact waits for at a step, until when, and what would change it. */
+/** What one contact waits for at a step, how long at most, and what would change the wait. */
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { waitMs } from '../../delivery/queue/enrolment-state.ts';
@@ -15,17 +15,19 @@ const HOUR_MS = 3_600_000;
 
 /** What a contact waits for. */
 export interface Awaited {
-  /** What it is, and until when. */
+  /** A sentence that says what the contact waits for, and until when. */
   awaits: Said;
-  /** What would change when the contact goes on, or by which path; null: nothing while the automation is not live. */
+  /** What would let the contact go on at another time or on another path; null while the automation is not live. */
   change: Said | null;
-  /** When the contact goes on at the latest, epoch milliseconds. */
+  /** The latest time at which the contact goes on, in epoch milliseconds. */
   due: number;
 }
 
 /**
- * Returns what the contact of an enrolment waits for at a step; null if it is no such step, or at `now`, epoch milliseconds, the contact has
- * not come to it or what it waits for has come. `zone`: of contacts without one. `isLive`: whether contacts go on at all.
+ * Returns what the contact of an enrolment waits for at a step at `now` (epoch milliseconds). Null if contacts do not wait at such a step,
+ * if the contact has not reached the step, or if the wait is over.
+ * @param zone The time zone of contacts whose own time zone is unknown.
+ * @param isLive Whether the automation is live, so that contacts go on when their wait is over.
  */
 export function findAwaited(
   db: Db,
@@ -46,16 +48,15 @@ export function findAwaited(
   const due = goesOnAt(step, contact, { now, zone });
   if (due <= now) return null;
   const ifLive = (change: Said) => (isLive ? change : null);
-  const time = (moment: number) => minuteOf(isoTimestamp(new Date(moment)));
-  const end = time(began + (step.timeout_hours ?? 0) * HOUR_MS);
-  const theirs = findZone(contact) ?? zone;
+  const timeout = minuteOf(isoTimestamp(new Date(began + (step.timeout_hours ?? 0) * HOUR_MS)));
+  const contactZone = findZone(contact) ?? zone;
   const event = step.event ?? '';
   switch (step.until) {
     case 'event':
       return {
         awaits: step.event_filter
-          ? sentence('awaits_filtered_until', { event, filter: step.event_filter, time: end })
-          : sentence('awaits_event_until', { event, time: end }),
+          ? sentence('awaits_filtered_until', { event, filter: step.event_filter, time: timeout })
+          : sentence('awaits_event_until', { event, time: timeout }),
         change: ifLive(sentence('awaits_event_change')),
         due,
       };
@@ -63,15 +64,15 @@ export function findAwaited(
       const field = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id)?.field_name ?? '–';
       const date = contact.date || '–';
       return {
-        awaits: sentence('awaits_date_until', { field, date, zone: theirs, time: end }),
+        awaits: sentence('awaits_date_until', { field, date, zone: contactZone, time: timeout }),
         change: ifLive(sentence('awaits_date_change', { field })),
         due,
       };
     }
     default: {
-      const there = wallClock(new Date(due), theirs);
+      const { date, time } = wallClock(new Date(due), contactZone);
       return {
-        awaits: sentence('awaits_hour_until', { time: `${there.date} ${there.time.slice(0, 5)}`, zone: theirs }),
+        awaits: sentence('awaits_hour_until', { time: `${date} ${time.slice(0, 'HH:MM'.length)}`, zone: contactZone }),
         change: ifLive(sentence('awaits_hour_change')),
         due,
       };

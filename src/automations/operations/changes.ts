@@ -1,6 +1,6 @@
 /**
- * Operations that change automations and their mails, as drafts or live (additions to the contract). Each change can first be
- * made as a dry run.
+ * Operations that change automations and their steps, both drafts and live ones (additions to the contract). Each change can first
+ * be tried in a dry run.
  */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
@@ -32,7 +32,6 @@ import { closeVersion, withTemplateCopied } from '../../templates/mail-content.t
 import { isoTimestamp } from '../../time/clock.ts';
 import {
   type Automation,
-  cancelDeletedMail,
   createScheduleMailing,
   freezeSchedule,
   insertSchedule,
@@ -41,12 +40,13 @@ import {
   requireAutomation,
   requireMail,
   requireRoomForEvent,
-  requireRoomForMail,
+  requireRoomForStep,
   requireStep,
   type Schedule,
+  waitForCancellation,
 } from '../automations.ts';
 import { endBackfills } from '../backfill.ts';
-import { movesTo, orderMails } from '../move-enrolments.ts';
+import { movesTo, orderSteps } from '../move-enrolments.ts';
 import { findPlace, type GivenPlace, inReadingOrder, isDeciding } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
@@ -64,24 +64,24 @@ import {
 } from './step-kinds.ts';
 import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
 
-/** The longest wait for an event or date: ten years. */
+/** The longest time in hours that a step waits for an event or date: ten years. */
 const MAX_TIMEOUT_HOURS = 87_600;
 
-/** The largest control group, in percent: most contacts get the mails. */
+/** The largest control group in percent. At least as many contacts get the mails as do not. */
 const MAX_HOLD_OUT = 50;
 
-/**
- * The options of each change: make it only if nothing has changed since, make it only to a draft, and make it as a dry
- * run.
- */
-const how = {
+/** The options of every change. */
+const changeOptions = {
   unchanged_since: unchangedSince(),
-  only_draft: Type.Optional(Type.Unsafe<0 | 1>({ ...flag('1: refused with 409 while it is live.'), empty: 0 })),
+  only_draft: Type.Optional(
+    Type.Unsafe<0 | 1>({ ...flag('1: the change is refused with 409 while the automation is live.'), empty: 0 }),
+  ),
   dry_run: Type.Optional(
     Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to contacts.'), empty: 0 }),
   ),
 };
-const described = 'effects says what happens to the contacts who wait, by the e-mail they wait for before and after.';
+const effectsNote =
+  'effects says what happens to the waiting contacts, by the step for which they wait before and after the change.';
 const Updated = Type.Object({ updated_at: nullable(isoTimestampSchema()), effects: Effects });
 const Utr = Type.Object({ utr: nullable(Type.String()), effects: Effects });
 
@@ -92,17 +92,23 @@ const mail = {
   waiting_type: choice(...WAITING_TYPES),
   template_id: integer({ description: 'Id of the template.' }),
 };
-/** Where a new mail or step goes. */
+/** The place of a new step, which may be a mail. */
 const place = {
   before: Type.Optional(
-    line({ description: 'utr of the e-mail or step it comes before, on its path; empty: the end.' }),
+    line({
+      description:
+        'utr of the step before which the new step is inserted, on the same path. If empty, the new step comes last on the path of parent.',
+    }),
   ),
   parent: Type.Optional(
-    line({ description: 'utr of the if or split on one of whose paths it comes last; empty: the main path.' }),
+    line({
+      description:
+        'utr of the deciding step (such as if or split) on one of whose paths the new step comes last. If empty, the new step comes last on the main path.',
+    }),
   ),
-  branch: Type.Optional({ ...choice(...BRANCHES), description: 'Of parent: which path.' }),
+  branch: Type.Optional({ ...choice(...BRANCHES), description: 'The path of parent.' }),
 };
-/** The columns of other steps in a mail. */
+/** What a mail stores in the columns that only other kinds of steps use. */
 const NO_STEP = { kind: 'mail' as const, languages: null, event_since: null, ...NO_SETTINGS };
 const optionalMail = {
   preheader: Type.Optional(line({ description: 'The text that mail programs show behind the subject.' })),
@@ -116,24 +122,26 @@ const settings = {
   segment_id: Type.Optional(
     integer({
       description:
-        'Of if: the segment whose contacts take the path yes. Of segment_add and segment_remove: the segment that changes.',
+        'if: the segment whose contacts take the path yes. segment_add and segment_remove: the segment that changes.',
     }),
   ),
   share: Type.Optional(
-    integer({ minimum: 1, maximum: 99, description: 'Of split: how many contacts of a hundred take the path yes.' }),
+    integer({ minimum: 1, maximum: 99, description: 'split: the percentage of contacts who take the path yes.' }),
   ),
-  contact_type_id: Type.Optional(integer({ description: 'Of move: the list (contact type) they are moved to.' })),
+  contact_type_id: Type.Optional(
+    integer({ description: 'move: the list (contact type) to which contacts are moved.' }),
+  ),
   field: Type.Optional(
     line({
       description:
-        'Of set_field: the name of the field, one of your own or of each contact except addresses. Of a wait for a date: one of your own with a date.',
+        'set_field: the name of a custom field, or of a field of every contact except the address. A wait for a date: the name of a custom field with dates.',
     }),
   ),
   value: Type.Optional(
     Type.Unsafe<string>({
       ...line({
         description:
-          'Of set_field: the new value, of the type of the field; empty or absent: it is cleared. Of webhook: a note that is sent with it.',
+          'set_field: the new value, which must fit the type of the field; an empty or absent value clears the field. webhook: a note that is sent with the event.',
       }),
       examples: ['Ulm'],
     }),
@@ -141,22 +149,31 @@ const settings = {
   until: Type.Optional({
     ...choice(...AWAITED),
     description:
-      'Of wait_until: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
+      'wait_until: what contacts wait for: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
     examples: ['event'],
   }),
   event: Type.Optional(
-    Type.Unsafe<string>({ ...line({ description: 'Of a wait for an event: its name.' }), examples: ['purchase'] }),
+    Type.Unsafe<string>({
+      ...line({ description: 'A wait for an event: the name of the event.' }),
+      examples: ['purchase'],
+    }),
   ),
   event_filter: Type.Optional(
-    line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
+    line({
+      description:
+        'A wait for an event: only events that pass this filter count: a property, then = != > >= < or <=, then a text or number. If empty, every event of this name counts.',
+    }),
   ),
-  weekday: Type.Optional(integer({ minimum: 1, maximum: 7, description: 'Of a wait for a weekday: 1 is Monday.' })),
+  weekday: Type.Optional(
+    integer({ minimum: 1, maximum: 7, description: 'A wait for a weekday: 1 (Monday) to 7 (Sunday).' }),
+  ),
   hour: Type.Optional(
     Type.Unsafe<number>({
       ...integer({
         minimum: 0,
         maximum: 23,
-        description: 'Of a wait for an hour: which. Of a wait for a date or weekday: from this hour on; 0 by default.',
+        description:
+          'A wait for an hour: the hour. A wait for a date or weekday: the hour of that day from which on contacts go on; 0 by default.',
       }),
       examples: [9],
     }),
@@ -165,39 +182,39 @@ const settings = {
     integer({
       minimum: 1,
       maximum: MAX_TIMEOUT_HOURS,
-      description: 'Of a wait for an event or date: after this number of hours contacts take the path no.',
+      description: 'A wait for an event or date: the number of hours after which contacts take the path no.',
     }),
   ),
 };
 
 export const changeAutomation = operation({
   name: 'Change parts of an automation (addition)',
-  description: `Parameters that are not given keep their value. The group of a live automation cannot change. ${described}`,
+  description: `Absent parameters keep their value. The topic (unsubscribe group) of a live automation cannot change. ${effectsNote}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
-    ...how,
+    ...changeOptions,
     automation_name: Type.Optional(line({ minLength: 1 })),
     automation_for: Type.Optional(line({ description: TARGET })),
     unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
-    exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: contacts finish also when they leave the target.'))),
+    exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: contacts exit also when they leave the target.'))),
     ...triggerInput,
     goal_segment_id: Type.Optional(
       integer({
         description:
-          'Contacts that join this segment have reached the goal and exit; contacts in it do not enter. 0: no goal.',
+          'Contacts who join this segment have reached the goal and exit; contacts in the segment do not enter. 0: no goal.',
       }),
     ),
     exit_segment_id: Type.Optional(
       integer({
-        description: 'Contacts that join this segment exit; contacts in it do not enter. 0: no such segment.',
+        description: 'Contacts who join this segment exit; contacts in the segment do not enter. 0: no such segment.',
       }),
     ),
     hold_out: Type.Optional(
       integer({
         maximum: MAX_HOLD_OUT,
         description:
-          'How many of a hundred contacts who enter from now on get nothing, so that the results compare the others with them.',
+          'The percentage of contacts entering from now on who get nothing, so that the results can compare the other contacts with them.',
       }),
     ),
     ...capOption,
@@ -214,7 +231,7 @@ export const changeAutomation = operation({
   async run(context, { utr, unchanged_since, automation_for, unsubscribe_group_id: group, ...fields }) {
     const { db, accountId, actor } = context;
     const { id } = requireAutomation(db, accountId, utr);
-    const { result: updated_at, effects } = await changed(context, id, fields, (now) => {
+    const { result: updated_at, effects } = await makeChange(context, id, fields, (now) => {
       const before = requireAutomation(db, accountId, utr);
       requireUnchanged(before, unchanged_since);
       const [target] = checkedTargets(automation_for ? [automation_for] : []);
@@ -267,22 +284,24 @@ export const changeAutomation = operation({
         })
         .where(eq(automations.id, id))
         .run();
-      const endsOtherwise =
+      const changesExits =
         isOtherTarget ||
-        [fields.exit_criteria, fields.goal_segment_id, fields.exit_segment_id].some((one) => one !== undefined);
-      return { result: now, moves: null, concerns: endsOtherwise ? 'everybody' : 'nobody' };
+        fields.exit_criteria !== undefined ||
+        fields.goal_segment_id !== undefined ||
+        fields.exit_segment_id !== undefined;
+      return { result: now, moves: null, concerns: changesExits ? 'everybody' : 'nobody' };
     });
     return { updated_at, effects };
   },
 });
 
 export const addMail = operation({
-  name: 'Add an e-mail to an automation, also before others (addition)',
-  description: `An e-mail that is added before another one is sent to contacts who have not passed that place. ${described}`,
+  name: 'Add an e-mail to an automation, also before other steps (addition)',
+  description: `An e-mail that is added before a step is sent to the contacts who have not passed that place. ${effectsNote}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
-    ...how,
+    ...changeOptions,
     ...place,
     ...mail,
     ...optionalMail,
@@ -321,27 +340,32 @@ export const addMail = operation({
             parent_id: null,
             branch: null,
           });
-    const { result, effects } = await changed(context, automation_id, { dry_run, only_draft }, (now, isRolledBack) => {
-      const automation = requireAutomation(db, accountId, utr);
-      requireUnchanged(automation, unchanged_since);
-      const { schedule, moves } = insertAt(db, columns, { before, parent, branch });
-      if (!isRolledBack) publish(db, automation, schedule, frozen, now);
-      touch(context, automation, now);
-      return { result: columns.utr, moves, concerns: columns };
-    });
+    const { result, effects } = await makeChange(
+      context,
+      automation_id,
+      { dry_run, only_draft },
+      (now, isRolledBack) => {
+        const automation = requireAutomation(db, accountId, utr);
+        requireUnchanged(automation, unchanged_since);
+        const { schedule, moves } = insertAt(db, columns, { before, parent, branch });
+        if (!isRolledBack) publish(db, automation, schedule, frozen, now);
+        touch(context, automation, now);
+        return { result: columns.utr, moves, concerns: columns };
+      },
+    );
     return { utr: result, effects };
   },
 });
 
 export const addStep = operation({
   name: 'Add a step other than an e-mail to an automation (addition)',
-  description: `if and split let contacts take one of two paths, yes or no, to which e-mails and steps are added; so does wait_until; set_field, move, segment_add and segment_remove change the contact, for which a key pair needs the scope contacts too; webhook tells webhooks; exit ends the run. ${described}`,
+  description: `if, split, and wait_until for an event or date let contacts take one of two paths, yes or no, to which other steps are added. set_field, move, segment_add and segment_remove change the contact, so a key pair also needs the scope contacts. webhook sends an event to webhooks. exit ends the run of the contact. ${effectsNote}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
-    ...how,
+    ...changeOptions,
     ...place,
-    kind: { ...choice(...OTHER_KINDS), description: 'What it does.', examples: ['exit'] },
+    kind: { ...choice(...OTHER_KINDS), description: 'What the step does.', examples: ['exit'] },
     ...settings,
     waiting_period: mail.waiting_period,
     waiting_type: mail.waiting_type,
@@ -370,7 +394,7 @@ export const addStep = operation({
       created_at: stamp,
       updated_at: stamp,
     };
-    const { result, effects } = await changed(context, automation_id, fields, (now) => {
+    const { result, effects } = await makeChange(context, automation_id, fields, (now) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const { moves } = insertAt(db, columns, { before, parent, branch });
@@ -383,11 +407,11 @@ export const addStep = operation({
 
 export const changeStep = operation({
   name: 'Change the settings of a step other than an e-mail, or the wait before it (addition)',
-  description: `Parameters that are not given keep their value; its kind stays. Contacts who come to the step, or wait at it, go on by the new settings; after another event is awaited, only what happens from then on counts. ${described}`,
+  description: `Absent parameters keep their value; the kind of a step cannot change. The new settings apply to contacts who wait at the step or come to it. If the step now waits for another event, only events from now on count. ${effectsNote}`,
   role: 'editor',
   input: Type.Object({
     utr: identifier('The step.'),
-    ...how,
+    ...changeOptions,
     ...settings,
     waiting_period: Type.Optional(mail.waiting_period),
     waiting_type: Type.Optional(mail.waiting_type),
@@ -404,15 +428,15 @@ export const changeStep = operation({
     const { db, accountId, actor } = context;
     const { automation_id, kind } = requireOtherStep(db, accountId, utr).schedule;
     requireScopeOfStep(kind, context);
-    const { result: updated_at, effects } = await changed(context, automation_id, fields, (now) => {
+    const { result: updated_at, effects } = await makeChange(context, automation_id, fields, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
       const before = givenSettings(db, schedule);
-      const asked = { ...before, ...fields };
+      const wanted = { ...before, ...fields };
       const settings = {
-        ...storedSettings(db, accountId, schedule.kind, asked),
-        // A field that was deleted has no name by which it is found.
-        ...(keptSettings(before, asked).has('field') && { field: schedule.field, field_id: schedule.field_id }),
+        ...storedSettings(db, accountId, schedule.kind, wanted),
+        // Keep the stored field, because a field that was deleted cannot be found by its name.
+        ...(keptSettings(before, wanted).has('field') && { field: schedule.field, field_id: schedule.field_id }),
       };
       const isOtherEvent = settings.event !== schedule.event || settings.event_filter !== schedule.event_filter;
       const columns = {
@@ -424,7 +448,7 @@ export const changeStep = operation({
         updated_at: now,
       };
       const after = { ...schedule, ...columns };
-      if (!isDeciding(after) && hasPath(db, schedule)) throw conflict(sentence('step_has_path'));
+      if (!isDeciding(after) && hasStepsOnPaths(db, schedule)) throw conflict(sentence('step_has_path'));
       db.update(automationSchedules).set(columns).where(eq(automationSchedules.id, schedule.id)).run();
       touch(context, automation, now);
       // Contacts who wait at this step are looked at again, because they may now wait for something else.
@@ -441,18 +465,18 @@ export const changeStep = operation({
 });
 
 export const removeStep = operation({
-  name: 'Remove a step other than an e-mail of an automation, or ask what that would do (addition)',
-  description: `Only without steps on its paths. People who wait for it wait for the next. ${described}`,
+  name: 'Remove a step other than an e-mail from an automation, or ask what that would do (addition)',
+  description: `A step with other steps on its paths cannot be removed. Contacts who wait for the removed step wait for the next one. ${effectsNote}`,
   role: 'editor',
-  input: Type.Object({ utr: identifier('The step.'), ...how }),
+  input: Type.Object({ utr: identifier('The step.'), ...changeOptions }),
   output: Utr,
   async run(context, { utr, unchanged_since, ...options }) {
     const { db, accountId } = context;
     const { automation_id } = requireOtherStep(db, accountId, utr).schedule;
-    const { result, effects } = await changed(context, automation_id, options, (now) => {
+    const { result, effects } = await makeChange(context, automation_id, options, (now) => {
       const { schedule, automation } = requireOtherStep(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
-      if (hasPath(db, schedule)) throw conflict(sentence('step_has_path'));
+      if (hasStepsOnPaths(db, schedule)) throw conflict(sentence('step_has_path'));
       const { moves } = removeSchedule(db, schedule);
       touch(context, automation, now);
       return { result: schedule.utr, moves, concerns: schedule };
@@ -463,11 +487,11 @@ export const removeStep = operation({
 
 export const changeMail = operation({
   name: 'Change parts of an e-mail of an automation (addition)',
-  description: `Parameters that are not given keep their value. Contacts who wait for the e-mail get the changed e-mail, at its new time. ${described}`,
+  description: `Absent parameters keep their value. Contacts who wait for the e-mail get the changed e-mail, at its new time. ${effectsNote}`,
   role: 'editor',
   input: Type.Object({
     ...ByMail.properties,
-    ...how,
+    ...changeOptions,
     sender_id: Type.Optional(mail.sender_id),
     subject: Type.Optional(mail.subject),
     waiting_period: Type.Optional(mail.waiting_period),
@@ -482,7 +506,7 @@ export const changeMail = operation({
     const { template_json, template_html, ...plain } = withTemplateCopied(db, accountId, fields);
     const columns = {
       ...plain,
-      // A new MJML or HTML template replaces the stored one of either kind.
+      // A new MJML or HTML template replaces both stored templates, of which only one can be used.
       ...((template_json !== undefined || template_html !== undefined) && {
         template_json: template_json ?? '',
         template_html: template_html ?? '',
@@ -493,8 +517,9 @@ export const changeMail = operation({
 });
 
 /**
- * Changes columns of a mail of an automation. While the automation is live, the changed mail is frozen for the contacts
- * who wait for it. Throws 404, and 409 if the mail was changed since, or cannot be sent.
+ * Changes columns of a mail of an automation. While the automation is live, the changed mail is frozen, so that the contacts who
+ * wait for the mail get the change. Throws 404 if there is no such mail, and 409 if the mail has changed since `unchanged_since`, or
+ * cannot be sent.
  */
 export async function changeMailColumns(
   context: Context,
@@ -511,14 +536,15 @@ export async function changeMailColumns(
   columns: Partial<Schedule>,
 ): Promise<Static<typeof Updated>> {
   const { db, accountId, actor } = context;
-  const { schedule: seen, automation: current } = requireMail(db, accountId, utr);
+  const { schedule: original, automation: current } = requireMail(db, accountId, utr);
+  const { automation_id } = original;
   const { dry_run } = options;
-  const frozen = dry_run === 1 ? null : await freezeSchedule(context, current, { ...seen, ...columns });
-  const { result: updated_at, effects } = await changed(context, seen.automation_id, options, (now, isRolledBack) => {
+  const frozen = dry_run === 1 ? null : await freezeSchedule(context, current, { ...original, ...columns });
+  const { result: updated_at, effects } = await makeChange(context, automation_id, options, (now, isRolledBack) => {
     const { schedule: before, automation } = requireMail(db, accountId, utr);
     requireUnchanged(before, unchanged_since);
-    // The stored mail must be the one that was frozen.
-    if (dry_run !== 1 && before.updated_at !== seen.updated_at) throw conflict(sentence('changed_meanwhile'));
+    // The stored mail must still be the mail that was frozen.
+    if (dry_run !== 1 && before.updated_at !== original.updated_at) throw conflict(sentence('changed_meanwhile'));
     const after = { ...before, ...columns, changed_by: actor.userId, updated_at: now };
     // Choosing a template replaces everything, so the present content is kept as a version.
     if (columns.template_id !== undefined) closeVersion(db, 'automation_mail', before.id);
@@ -534,16 +560,16 @@ export async function changeMailColumns(
 }
 
 export const orderAutomation = operation({
-  name: 'Put the e-mails of an automation into another order (addition)',
-  description: `Contacts get the e-mails that they have not had in the new order, and none twice. ${described}`,
+  name: 'Put the steps of an automation into another order (addition)',
+  description: `Contacts get the e-mails that they have not had yet in the new order, and no e-mail twice. ${effectsNote}`,
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
-    ...how,
+    ...changeOptions,
     mails: stringList({
       minItems: 1,
       description:
-        'The utrs of all its e-mails and other steps, in their new order; those on the paths of a step follow it.',
+        'The utrs of all steps of the automation, e-mails included, in their new order. The steps on the paths of a step follow that step.',
     }),
   }),
   output: Updated,
@@ -554,7 +580,7 @@ export const orderAutomation = operation({
   async run(context, { utr, unchanged_since, mails, ...options }) {
     const { db, accountId } = context;
     const { id } = requireAutomation(db, accountId, utr);
-    const { result: updated_at, effects } = await changed(context, id, options, (now) => {
+    const { result: updated_at, effects } = await makeChange(context, id, options, (now) => {
       const automation = requireAutomation(db, accountId, utr);
       requireUnchanged(automation, unchanged_since);
       const steps = listSchedules(db, id);
@@ -564,7 +590,7 @@ export const orderAutomation = operation({
       const order = ordered.map((step) => step.id);
       if (inReadingOrder(ordered).some((step, at) => step.id !== order[at]))
         throw invalid('mails', messages.selected('mails'));
-      const moves = order.length > 1 ? orderMails(db.$client, id, order) : null;
+      const moves = order.length > 1 ? orderSteps(db.$client, id, order) : null;
       touch(context, automation, now);
       return { result: now, moves, concerns: 'everybody' };
     });
@@ -573,16 +599,16 @@ export const orderAutomation = operation({
 });
 
 export const removeMail = operation({
-  name: 'Remove an e-mail of an automation, or ask what that would do (addition)',
-  description: `The same as deleting it: contacts who wait for it wait for the next e-mail. ${described}`,
+  name: 'Remove an e-mail from an automation, or ask what that would do (addition)',
+  description: `Deletes the e-mail. Contacts who wait for the e-mail wait for the next step. ${effectsNote}`,
   role: 'editor',
-  input: Type.Object({ ...ByMail.properties, ...how }),
+  input: Type.Object({ ...ByMail.properties, ...changeOptions }),
   output: Utr,
   async run(context, { utr, unchanged_since, ...options }) {
     const { db, accountId } = context;
     const { automation_id } = requireMail(db, accountId, utr).schedule;
     let cancelled: number[] = [];
-    const { result, effects } = await changed(context, automation_id, options, (now) => {
+    const { result, effects } = await makeChange(context, automation_id, options, (now) => {
       const { schedule, automation } = requireMail(db, accountId, utr);
       requireUnchanged(schedule, unchanged_since);
       const removed = removeSchedule(db, schedule);
@@ -590,7 +616,7 @@ export const removeMail = operation({
       touch(context, automation, now);
       return { result: schedule.utr, moves: removed.moves, concerns: schedule };
     });
-    if (options.dry_run !== 1) await cancelDeletedMail(context, cancelled);
+    if (options.dry_run !== 1) await waitForCancellation(context, cancelled);
     return { utr: result, effects };
   },
 });
@@ -608,26 +634,26 @@ function checkPlace(
   else if (parent) errors.reference('parent', () => exists({ parent, branch }));
 }
 
-/** Stores a step at its place. Returns it with the moves of enrolments. Throws 422 if the place is gone. Call inside a transaction. */
+/** Stores a step at a place. Returns the step, and the moves of enrolments. Throws 422 if there is no such place. Call inside a transaction. */
 function insertAt(db: Db, columns: Omit<Schedule, 'id' | 'position' | 'parent_id' | 'branch'>, place: GivenPlace) {
   const { $client: client } = db;
   const { automation_id } = columns;
-  requireRoomForMail(db, automation_id);
+  requireRoomForStep(db, automation_id);
   const steps = listSchedules(db, automation_id);
-  const where = findPlace(steps, place);
+  const foundPlace = findPlace(steps, place);
   const field = place.before ? 'before' : 'parent';
-  if (where === null) throw invalid(field, messages.selected(field));
-  const { at, ...path } = where;
+  if (foundPlace === null) throw invalid(field, messages.selected(field));
+  const { at, ...path } = foundPlace;
   const { id, position } = insertSchedule(db, { ...columns, ...path });
   const order = steps.map((step) => step.id);
   const moves: OrderChange =
     at < order.length
-      ? orderMails(client, automation_id, [...order.slice(0, at), id, ...order.slice(at)], id)
+      ? orderSteps(client, automation_id, [...order.slice(0, at), id, ...order.slice(at)], id)
       : movesTo(client, automation_id, position);
   return { schedule: { ...columns, ...path, id, position }, moves };
 }
 
-/** Returns the account's step other than a mail with this utr, and the automation. Throws 404. */
+/** Returns the step with this utr and its automation. Throws 404 if the account has no step with this utr, or the step is a mail. */
 function requireOtherStep(
   db: Db,
   accountId: number,
@@ -639,8 +665,8 @@ function requireOtherStep(
   return { schedule: { ...schedule, kind }, automation };
 }
 
-/** Returns true if there are steps on the paths of a step. */
-function hasPath(db: Db, { id, automation_id }: Schedule): boolean {
+/** Returns true if other steps are on the paths of a step. */
+function hasStepsOnPaths(db: Db, { id, automation_id }: Schedule): boolean {
   return listSchedules(db, automation_id).some(({ parent_id }) => parent_id === id);
 }
 
@@ -651,36 +677,37 @@ function isOtherWait(before: Wait, after: Wait): boolean {
 }
 
 /**
- * Makes a change and wakes the background thread, or, in a dry run, only finds out its effects. `change` gets the time as an ISO timestamp.
+ * Makes a change and wakes the background thread. In a dry run, only finds out the effects of the change. `change` gets the time as an ISO
+ * timestamp. Throws 409 with `only_draft` if the automation is live.
  */
-async function changed<Result>(
+async function makeChange<Result>(
   context: Context,
   automationId: number,
   { only_draft, dry_run }: { only_draft?: 0 | 1 | undefined; dry_run?: 0 | 1 | undefined },
   change: (now: string, isRolledBack: boolean) => ChangeResult<Result>,
 ): Promise<{ result: Result | null; effects: Effects }> {
   const now = context.clock.now();
-  const isOnlyAsked = dry_run === 1;
-  const asked = { automationId, isOnlyAsked, now };
-  const result = await withEffects(context, asked, (isRolledBack) => {
+  const isDryRun = dry_run === 1;
+  const result = await withEffects(context, { automationId, isDryRun, now }, (isRolledBack) => {
     if (only_draft === 1) requireDraft(context.db, automationId);
     return change(isoTimestamp(now), isRolledBack);
   });
-  if (!isOnlyAsked) context.wake();
+  if (!isDryRun) context.wake();
   return result;
 }
 
-/** Returns the utrs of the mails of an automation. Throws 404. */
+/** Returns the utrs of all steps of an automation. Throws 404 if the account has no such automation. */
 function utrsOf({ db, accountId }: Context, utr: unknown): Set<string> {
   return new Set(listSchedules(db, requireAutomation(db, accountId, utr).id).map((schedule) => schedule.utr));
 }
 
-/** Returns true if a list contains each of these utrs once. */
+/** Returns true if `order` contains each of these utrs once, and nothing else. */
 function isOrderOf(utrs: ReadonlySet<string>, order: readonly string[]): boolean {
   const named = new Set(order.map(recordUtr));
-  return order.length === utrs.size && named.size === utrs.size && [...named].every((one) => utrs.has(one));
+  return order.length === utrs.size && named.size === utrs.size && [...named].every((utr) => utrs.has(utr));
 }
 
+/** Throws 409 if a record has changed since this timestamp. Does nothing if the timestamp is absent or empty. */
 function requireUnchanged({ updated_at }: { updated_at: string }, unchangedSince: string | undefined): void {
   if (unchangedSince && unchangedSince !== updated_at) throw conflict(sentence('changed_meanwhile'));
 }
@@ -692,12 +719,12 @@ function requireDraft(db: Db, id: number): void {
     throw conflict(sentence('automation_is_live'));
 }
 
-/** Records who changed the automation. */
+/** Records when and by whom the automation was changed. */
 function touch({ db, actor }: Context, { id }: Automation, updated_at: string): void {
   db.update(automations).set({ changed_by: actor.userId, updated_at }).where(eq(automations.id, id)).run();
 }
 
-/** Prepares a changed mail for sending if its automation is live. Throws 409 if the mail cannot be sent. */
+/** If the automation is live, creates the mailing of a new or changed mail. Throws 409 if the mail cannot be sent. */
 function publish(
   db: Db,
   automation: Automation,

@@ -1,4 +1,4 @@
-/** The operation that checks the mails of an automation for all contacts whom they would reach now (an addition to the contract). */
+/** The operation that checks the mails of an automation for all contacts whom the mails would reach now (an addition to the contract). */
 import Type, { type Static } from 'typebox';
 import { CheckedForAll, type CheckedSource, checkForAll } from '../../campaigns/operations/check.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
@@ -18,11 +18,11 @@ export type CheckedMails = Static<typeof CheckedMails>;
 export const checkAutomationMails = operation({
   name: 'Check the e-mails of an automation, also for all contacts whom they would reach now (addition)',
   description:
-    'As POST /check does, also of a draft. An e-mail reaches the contacts of the target, except those for whom the automation has ended, who are in the segments of the conditions before it. Checks that pass are not in the answer.',
+    'Runs the checks of POST /check, also on the e-mails of a draft. An e-mail would reach the contacts of the target who meet the conditions before the e-mail, except contacts for whom the automation has ended. Checks that pass are not in the answer.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
-    mail: optionalIdentifier('Only this e-mail, by its utr.'),
+    mail: optionalIdentifier('The utr of an e-mail, if only this e-mail is to be checked.'),
   }),
   output: CheckedMails,
   async run(context, { utr, mail }) {
@@ -30,17 +30,19 @@ export const checkAutomationMails = operation({
     const { id } = requireAutomation(db, accountId, utr);
     const only = mail === undefined ? null : requireMail(db, accountId, mail).schedule;
     if (only !== null && only.automation_id !== id) throw notFound('Record not found');
-    const chosen = listSchedules(db, id).filter((one) => one.kind === 'mail' && (only === null || one.id === only.id));
+    const chosen = listSchedules(db, id).filter(
+      (step) => step.kind === 'mail' && (only === null || step.id === only.id),
+    );
     const mails: CheckedMails['mails'] = [];
-    for (const { utr: own, subject } of chosen) {
-      const check = await checkForAll(context, () => checkedSource(context, own));
-      mails.push({ utr: own, subject, check });
+    for (const { utr: mailUtr, subject } of chosen) {
+      const check = await checkForAll(context, () => checkedSource(context, mailUtr));
+      mails.push({ utr: mailUtr, subject, check });
     }
     return { mails };
   },
 });
 
-/** The mail of an automation with its versions. Throws 409 if it was removed since the check began. */
+/** Returns a mail of an automation, with its versions and audience, as the check takes it. Throws 409 if the mail was removed since the check began. */
 function checkedSource(context: Context, utr: string): CheckedSource {
   const { db } = context;
   const { automation, schedule } = requireRemaining(context, utr);
@@ -53,6 +55,7 @@ function checkedSource(context: Context, utr: string): CheckedSource {
   };
 }
 
+/** Returns the mail with this utr and its automation. Throws 409 if the mail was removed since the check began. */
 function requireRemaining({ db, accountId }: Context, utr: string): ReturnType<typeof requireMail> {
   try {
     return requireMail(db, accountId, utr);

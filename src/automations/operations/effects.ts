@@ -1,5 +1,7 @@
-/** The effects of a change of an automation on its enrolments, found by making the change and comparing. */
-
+/**
+ * Makes a change of an automation, or only tries it, and finds the effects on the enrolments by comparing them before and after the
+ * change.
+ */
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
@@ -22,40 +24,46 @@ import { mayReach } from '../path.ts';
 import { dateColumn, goesOnAt, type WaitingContact, type WaitStep, waitColumns } from '../waits.ts';
 
 /**
- * The effects of a change in the form of the API: for each mail waited for before the change and each waited for after it, the
- * number of enrolments.
+ * The effects of a change in the form of the API. Enrolments are counted by the step for which they wait before the change, and the
+ * step for which they wait after it.
  */
 export const Effects = Type.Object({
   people: Type.Array(
     Type.Object({
-      from: nullable(Type.String(), 'utr of the e-mail they waited for; null when they had every e-mail.'),
-      to: nullable(Type.String(), 'utr of the e-mail they wait for now; null when no further e-mail is for them.'),
-      is_queued: zeroOrOne('1: the e-mail they waited for was queued already.'),
-      people: integer({ description: 'The number of contacts.' }),
-      moved: integer({ description: 'The number of these for whom the next e-mail or its time changes.' }),
+      from: nullable(
+        Type.String(),
+        'utr of the step (such as an e-mail) for which these contacts waited before the change; null if no step was left.',
+      ),
+      to: nullable(
+        Type.String(),
+        'utr of the step for which these contacts wait after the change; null if no step is left.',
+      ),
+      is_queued: zeroOrOne('1: the e-mail for which these contacts waited was queued already.'),
+      people: integer({ description: 'The number of these contacts.' }),
+      moved: integer({ description: 'The number of these contacts whose next step, or its time, changes.' }),
       due_now: integer({
         description:
-          'The number of these who are due at once; after the settings of a wait are changed, who go on from it at once.',
+          'The number of these contacts whose next step is due at once. If the settings of a wait change: who go on from the wait at once.',
       }),
       first_due_at: nullable(
         isoTimestampSchema(),
-        'When the first of them gets the e-mail, UTC; null if there is no mail or it was queued.',
+        'When the first of these contacts takes the next step, UTC; null if no step is left or the e-mail was queued.',
       ),
-      last_due_at: nullable(isoTimestampSchema(), 'When the last of them gets the e-mail, UTC.'),
+      last_due_at: nullable(isoTimestampSchema(), 'When the last of these contacts takes the next step, UTC.'),
     }),
-    { description: 'What the change does to the contacts who wait.' },
+    { description: 'What the change does to the waiting contacts.' },
   ),
   ahead: integer({
     description:
-      'The number of contacts on the way for whom what is changed is still to come. They go on with the change.',
+      'The number of active contacts for whom the changed part of the automation is still to come. The change applies to them.',
   }),
   behind: integer({
     description:
-      'The number of contacts on the way who are past it or on another path. The change does not touch them.',
+      'The number of active contacts who have passed the changed part, or are on another path. The change does not affect them.',
   }),
   leaving: integer({
     description:
-      'The number of waiting contacts who are outside the target, or in the segment of the goal or exit rule, and exit.',
+      'The number of waiting contacts who will exit, because they are outside the target, or in the segment of the goal or exit rule.',
   }),
 });
 export type Effects = Static<typeof Effects>;
@@ -63,16 +71,16 @@ type Effect = Effects['people'][number];
 
 type Placed = Pick<typeof automationSchedules.$inferSelect, 'id' | 'utr' | 'position' | 'parent_id' | 'branch'>;
 
-/** SQL after FROM: the enrolments that wait at the place of the counts `c` and have no queued mail. */
-const WAITING_THERE = `enrolments e INDEXED BY enrolments_place
+/** SQL after FROM: the enrolments that wait at the position of row `c` of `enrolment_counts`, without a queued mail. */
+const WAITING_AT_POSITION = `enrolments e INDEXED BY enrolments_place
   WHERE e.automation_id = c.automation_id AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL`;
 
-/** The number of enrolments for which a change is tried at once: at first, and at most. */
-const SLICE_ROWS = 200;
+/** The number of enrolments in the first slice, for which a change is tried at once. No slice has fewer, except the last. */
+const MIN_SLICE_ROWS = 200;
 const MAX_SLICE_ROWS = 1500;
-/** How long a slice should take. */
+/** How long a slice should take, in milliseconds. */
 const SLICE_MS = 6;
-/** How long a trial waits while another connection writes, before the request is answered with 503. */
+/** How long a trial waits in milliseconds while another connection writes, before the request is answered with 503. */
 const LOCK_WAIT_MS = 1500;
 
 /** A step at which contacts wait, before and after a change of its settings. */
@@ -81,36 +89,40 @@ interface ChangedWait {
   after: WaitStep;
 }
 
-/**
- * The result of a change, and the enrolments that it moves (null: none). `concerns` is the step that it adds, changes or removes, or says
- * whom else it concerns.
- */
+/** What a change did. */
 export interface ChangeResult<Result> {
   result: Result;
+  /** The enrolments that must be moved; null if the change moves no enrolment. */
   moves: OrderChange | null;
+  /** The settings of a wait, if the change may have changed them. */
   wait?: ChangedWait;
+  /** The step that was added, changed or removed; or whether a change of the whole automation concerns all its contacts or none. */
   concerns: { utr: string } | 'everybody' | 'nobody';
 }
 
-/** The state before and after a change, for some enrolments. */
+/** The effects of a change on some enrolments. */
 interface TriedChange {
+  /** The steps of the automation before the change. */
   before: readonly Placed[];
+  /** The steps of the automation after the change. */
   after: readonly Placed[];
   people: PlannedMove[];
   concerns: ChangeResult<unknown>['concerns'];
+  /** The number of enrolments that end when their next step is due. */
   leaving: number;
-  /** True if the change may affect further enrolments. */
+  /** True if the change can affect each enrolment differently, so that it must be tried for further enrolments. */
   hasMore: boolean;
 }
 
 /**
- * Makes a change in one transaction. Returns its result and its effects on enrolments at `now`. With `isOnlyAsked` (a dry run) the change
- * is rolled back and the result is null. If there are many enrolments, the change is first tried for some hundreds at a time, so that
- * other requests are answered in between; `change` is told when it will be rolled back. When it resolves, all enrolments have been moved.
+ * Makes a change in one transaction. Returns its result, and its effects on enrolments at `now`. With `isDryRun`, the change is rolled
+ * back and the result is null. If there are many enrolments, the change is first tried for some hundreds of them at a time, and each trial
+ * is rolled back, so that other requests are answered in between. When the promise resolves, all enrolments have been moved.
+ * @param change Makes the change. `isRolledBack` tells whether this call is only a trial.
  */
 export async function withEffects<Result>(
   { db, config, wake }: { db: Db; config: Pick<Config, 'TIME_ZONE'>; wake(): void },
-  { automationId: id, isOnlyAsked, now }: { automationId: number; isOnlyAsked: boolean; now: Date },
+  { automationId: id, isDryRun, now }: { automationId: number; isDryRun: boolean; now: Date },
   change: (isRolledBack: boolean) => ChangeResult<Result>,
 ): Promise<{ result: Result | null; effects: Effects }> {
   const at = now.getTime();
@@ -118,11 +130,10 @@ export async function withEffects<Result>(
   await untilMovesDone(client, id);
   const movedPeople = (range: AddressRange, moves: OrderChange, wait: ChangedWait | undefined): PlannedMove[] => {
     const planned = plannedMoves(client, range, moves, at);
-    return wait === undefined
-      ? planned
-      : withGoingOn(db, planned, { range, moves, wait, now: at, zone: config.TIME_ZONE });
+    if (wait === undefined) return planned;
+    return withWaitTimes(db, planned, { range, moves, wait, now: at, zone: config.TIME_ZONE });
   };
-  const placesAndMoves = (
+  const effectsOn = (
     before: readonly Placed[],
     { moves, wait, concerns }: ChangeResult<Result>,
     range: AddressRange,
@@ -140,22 +151,22 @@ export async function withEffects<Result>(
   const tryChange = (range: AddressRange) =>
     rolledBack(client, () => {
       const before = listPlaces(client, id);
-      return placesAndMoves(before, change(true), range);
+      return effectsOn(before, change(true), range);
     });
   if (hasFewEnrolments(client, id)) {
-    if (isOnlyAsked) return { result: null, effects: compare([await tryChange(wholeRange(id))], at) };
+    if (isDryRun) return { result: null, effects: sumEffects([await tryChange(wholeRange(id))], at) };
     return client
       .transaction(() => {
         const before = listPlaces(client, id);
         const changed = change(false);
-        const effects = compare([placesAndMoves(before, changed, wholeRange(id))], at);
+        const effects = sumEffects([effectsOn(before, changed, wholeRange(id))], at);
         if (changed.moves !== null) moveOrStore(client, id, changed.moves);
         return { result: changed.result, effects };
       })
       .immediate();
   }
-  const effects = compare(await tryInSlices(client, id, tryChange), at);
-  if (isOnlyAsked) return { result: null, effects };
+  const effects = sumEffects(await tryInSlices(client, id, tryChange), at);
+  if (isDryRun) return { result: null, effects };
   const result = await writeWithoutMoves(client, id, () => {
     const changed = change(false);
     if (changed.moves !== null) moveOrStore(client, id, changed.moves);
@@ -167,10 +178,10 @@ export async function withEffects<Result>(
 }
 
 /**
- * Returns the planned moves with the times at which contacts go on from a changed wait. The moves themselves only let the background
- * look at those contacts, most of whom go on waiting.
+ * Returns the planned moves with the times at which contacts go on from a changed wait. By the planned moves alone, all these contacts
+ * would be due at once, but then the background thread only looks at them again, and most of them go on waiting.
  */
-function withGoingOn(
+function withWaitTimes(
   db: Db,
   planned: readonly PlannedMove[],
   input: { range: AddressRange; moves: OrderChange; wait: ChangedWait; now: number; zone: string },
@@ -194,87 +205,88 @@ function withGoingOn(
   }));
   const byPosition = Map.groupBy(times, ({ position }) => position);
   return planned.map((move) => {
-    const theirs = move.is_queued === 0 && move.after < high ? byPosition.get(move.before) : undefined;
-    if (theirs === undefined) return move;
-    const due = theirs.map(({ after }) => after);
+    const moveTimes = move.is_queued === 0 && move.after < high ? byPosition.get(move.before) : undefined;
+    if (moveTimes === undefined) return move;
+    const dueTimes = moveTimes.map(({ after }) => after);
     return {
       ...move,
-      shifted: theirs.filter(({ before, after }) => Math.max(before, now) !== Math.max(after, now)).length,
-      due: due.filter((time) => time <= now).length,
-      first: due.reduce((least, one) => Math.min(least, one)),
-      last: due.reduce((most, one) => Math.max(most, one)),
+      shifted: moveTimes.filter(({ before, after }) => Math.max(before, now) !== Math.max(after, now)).length,
+      due: dueTimes.filter((time) => time <= now).length,
+      first: Math.min(...dueTimes),
+      last: Math.max(...dueTimes),
     };
   });
 }
 
-/** Tries a change for all enrolments of an automation, in slices that take some milliseconds each. */
+/** Tries a change for the enrolments of an automation, in slices that take some milliseconds each. Stops early if one slice tells all. */
 async function tryInSlices(
   client: Database,
   id: number,
   tryChange: (range: AddressRange) => Promise<TriedChange>,
 ): Promise<TriedChange[]> {
   const tried: TriedChange[] = [];
-  let rows = SLICE_ROWS;
+  let rows = MIN_SLICE_ROWS;
   for (let range = nextRange(client, id, 0, rows); range !== null; range = nextRange(client, id, range.to, rows)) {
     const started = performance.now();
     const slice = await tryChange(range);
     tried.push(tried.length > 0 && !slice.hasMore ? { ...slice, people: [] } : slice);
     if (!slice.hasMore) break;
     const took = performance.now() - started;
-    rows = Math.round(Math.min(MAX_SLICE_ROWS, Math.max(SLICE_ROWS, rows * Math.min(2, SLICE_MS / took))));
-    // Leaves the lock free for as long as the slice held it.
+    rows = Math.round(Math.min(MAX_SLICE_ROWS, Math.max(MIN_SLICE_ROWS, rows * Math.min(2, SLICE_MS / took))));
+    // Leave the write lock free for as long as the slice held it.
     await setTimeout(took);
   }
   return tried;
 }
 
 /**
- * Runs a write in a transaction while no moves are pending. Waits for the lock here, because the request is not repeated after its trials.
+ * Runs a write in a transaction, once no enrolment of the automation is still to be moved. Waits for the write lock, because repeating the
+ * request would repeat all its trials.
  */
 async function writeWithoutMoves<Result>(client: Database, id: number, write: () => Result): Promise<Result> {
-  let found: { value: Result } | undefined;
-  while (found === undefined) {
+  let written: { value: Result } | undefined;
+  while (written === undefined) {
     await untilMovesDone(client, id);
     const attempt = () => {
-      if (!isMoving(client, id)) found = { value: write() };
+      if (!isMoving(client, id)) written = { value: write() };
       return false;
     };
     await inChunks(client, attempt, LOCK_WAIT_MS);
   }
-  return found.value;
+  return written.value;
 }
 
 /**
- * Runs a write in a transaction that is rolled back, and returns its result. While another connection writes, other requests are answered.
+ * Runs a write in a transaction that is rolled back, and returns its result. Other requests are answered while it waits for the write lock.
  */
-async function rolledBack<Found>(client: Database, write: () => Found): Promise<Found> {
-  let found: { value: Found } | undefined;
+async function rolledBack<Result>(client: Database, write: () => Result): Promise<Result> {
+  let written: { value: Result } | undefined;
   const rollback = new Error('rolled back');
   try {
     const attempt = () => {
-      found = { value: write() };
+      written = { value: write() };
       throw rollback;
     };
     await inChunks(client, attempt, LOCK_WAIT_MS);
   } catch (error) {
-    if (error !== rollback || found === undefined) throw error;
+    if (error !== rollback || written === undefined) throw error;
   }
-  if (found === undefined) throw rollback;
-  return found.value;
+  if (written === undefined) throw rollback;
+  return written.value;
 }
 
-/** Returns the enrolments of an automation by their places, after a change that moved none. */
+/** Returns the active enrolments of an automation by position, for a change that moves no enrolment. */
 function unmovedPeople(client: Database, automation: number, now: number): PlannedMove[] {
   return client
     .prepare<Record<string, number>, PlannedMove>(`
       SELECT position AS before, position AS after, is_queued, people, 0 AS shifted,
-        iif(is_queued, 0, (SELECT count(*) FROM ${WAITING_THERE} AND e.due_at <= @now)) AS due,
-        ifnull((SELECT min(e.due_at) FROM ${WAITING_THERE}), 0) AS first, ifnull((SELECT max(e.due_at) FROM ${WAITING_THERE}), 0) AS last
+        iif(is_queued, 0, (SELECT count(*) FROM ${WAITING_AT_POSITION} AND e.due_at <= @now)) AS due,
+        ifnull((SELECT min(e.due_at) FROM ${WAITING_AT_POSITION}), 0) AS first, ifnull((SELECT max(e.due_at) FROM ${WAITING_AT_POSITION}), 0) AS last
       FROM enrolment_counts c WHERE automation_id = @automation AND state = 'active' AND people > 0`)
     .all({ automation, now });
 }
 
-/** Returns true if contacts exit the automation by leaving its target or by being in a segment. */
+/** Returns true if contacts exit the automation when they leave its target or join a segment. */
 function endsByMembership(client: Database, automation: number): boolean {
   return (
     client
@@ -297,6 +309,7 @@ function countLeaving(client: Database, range: AddressRange): number {
   return leaving ?? 0;
 }
 
+/** Returns the steps of an automation in their order. */
 function listPlaces(client: Database, automationId: number): Placed[] {
   return client
     .prepare<[number], Placed>(
@@ -305,14 +318,16 @@ function listPlaces(client: Database, automationId: number): Placed[] {
     .all(automationId);
 }
 
-function compare(slices: readonly TriedChange[], now: number): Effects {
-  const next = (mails: readonly Placed[], at: number) => mails.find(({ position }) => position > at)?.utr ?? null;
+/** Sums the effects of a change over all slices. `now`: epoch milliseconds. */
+function sumEffects(slices: readonly TriedChange[], now: number): Effects {
+  const next = (steps: readonly Placed[], at: number) => steps.find(({ position }) => position > at)?.utr ?? null;
   const rows = slices.flatMap(({ people }) => people);
   rows.sort((a, b) => a.after - b.after || a.before - b.before || a.is_queued - b.is_queued);
   const people = new Map<string, Effect & { first: number; last: number }>();
   for (const row of rows) {
     const [from, to] = [next(slices[0]?.before ?? [], row.before), next(slices[0]?.after ?? [], row.after)];
-    const isDue = to !== null && row.is_queued === 0;
+    const isWaiting = to !== null && row.is_queued === 0;
+    const moved = from === to ? row.shifted : row.people;
     const key = `${from} ${to} ${row.is_queued}`;
     const known = people.get(key);
     people.set(key, {
@@ -320,8 +335,8 @@ function compare(slices: readonly TriedChange[], now: number): Effects {
       to,
       is_queued: row.is_queued,
       people: row.people + (known?.people ?? 0),
-      moved: (isDue ? (from === to ? row.shifted : row.people) : 0) + (known?.moved ?? 0),
-      due_now: (isDue ? row.due : 0) + (known?.due_now ?? 0),
+      moved: (isWaiting ? moved : 0) + (known?.moved ?? 0),
+      due_now: (isWaiting ? row.due : 0) + (known?.due_now ?? 0),
       first: Math.min(row.first, known?.first ?? row.first),
       last: Math.max(row.last, known?.last ?? row.last),
       first_due_at: null,
@@ -331,28 +346,32 @@ function compare(slices: readonly TriedChange[], now: number): Effects {
   const moment = (at: number) => isoTimestamp(new Date(Math.max(at, now)));
   return {
     people: [...people.values()].map(({ first, last, ...effect }) => {
-      const isDue = effect.to !== null && effect.is_queued === 0;
-      return { ...effect, first_due_at: isDue ? moment(first) : null, last_due_at: isDue ? moment(last) : null };
+      const isWaiting = effect.to !== null && effect.is_queued === 0;
+      return {
+        ...effect,
+        first_due_at: isWaiting ? moment(first) : null,
+        last_due_at: isWaiting ? moment(last) : null,
+      };
     }),
     ...countConcerned(slices, rows),
     leaving: slices.reduce((sum, { leaving }) => sum + leaving, 0),
   };
 }
 
-/** Counts the contacts in the automation to whom the changed part is still to come, and the others. */
+/** Counts the active contacts for whom the changed part is still to come (`ahead`), and the other active contacts (`behind`). */
 function countConcerned([first]: readonly TriedChange[], rows: readonly PlannedMove[]) {
-  const sum = (some: readonly PlannedMove[]) => some.reduce((all, { people }) => all + people, 0);
   if (first === undefined) return { ahead: 0, behind: 0 };
+  const sum = (moves: readonly PlannedMove[]) => moves.reduce((total, { people }) => total + people, 0);
   const { before, after, concerns } = first;
-  if (typeof concerns === 'string')
-    return concerns === 'everybody' ? { ahead: sum(rows), behind: 0 } : { ahead: 0, behind: sum(rows) };
-  // A step that is removed is among the steps before.
-  const isAfter = after.some(({ utr }) => utr === concerns.utr);
-  const steps = isAfter ? after : before;
+  if (concerns === 'everybody') return { ahead: sum(rows), behind: 0 };
+  if (concerns === 'nobody') return { ahead: 0, behind: sum(rows) };
+  // A removed step is found only among the steps before the change.
+  const isRemoved = !after.some(({ utr }) => utr === concerns.utr);
+  const steps = isRemoved ? before : after;
   const isAhead = (row: PlannedMove) => {
-    const next = steps.find(({ position }) => position > (isAfter ? row.after : row.before));
+    const next = steps.find(({ position }) => position > (isRemoved ? row.before : row.after));
     return next !== undefined && mayReach(steps, next.utr, concerns.utr);
   };
-  const [ahead = [], behind = []] = [true, false].map((is) => rows.filter((row) => isAhead(row) === is));
-  return { ahead: sum(ahead), behind: sum(behind) };
+  const ahead = sum(rows.filter(isAhead));
+  return { ahead, behind: sum(rows) - ahead };
 }

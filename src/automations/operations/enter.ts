@@ -1,4 +1,4 @@
-/** Lets contacts enter an automation by hand or over the API. */
+/** Operations that let contacts enter an automation, whatever its trigger is: some contacts, or all who are in its target. */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
@@ -28,25 +28,25 @@ import { ByUtr } from './automations.ts';
 /** The maximum number of contacts in a request. */
 const MAX_CONTACTS = 1000;
 /** The number of contacts that one transaction lets enter, which takes a few milliseconds. */
-const ROWS = 100;
+const CONTACTS_AT_ONCE = 100;
 /** How long a request waits for the write lock, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
 
 const Outcome = Type.Object({
-  contact: Type.String({ description: 'The contact as it was given.' }),
+  contact: Type.String({ description: 'The id or address of the contact, as in the request.' }),
   outcome: {
     ...choice(...ENTRY_OUTCOMES),
     description:
-      'active: it is in the automation; was_in: it was, and may not enter again; outside_target: it is not in the list or segment; no_mail: it may not get the e-mails, for the reason; unknown: the account has no such contact.',
+      'entered: the contact entered; active: the contact is already in the automation; was_in: the contact was in the automation and may not enter again; outside_target: the contact is not in the list or segment; no_mail: the contact may not get the e-mails, for the reason given; unknown: the account has no such contact.',
   },
-  reason: nullable(said(), 'Of no_mail: why.'),
+  reason: nullable(said(), 'Why the contact may not get the e-mails; null unless the outcome is no_mail.'),
 });
 type Outcome = Static<typeof Outcome>;
 
 export const enterAutomation = operation({
   name: 'Let contacts enter an automation (addition)',
   description:
-    'Whatever its trigger is. It must be live, and the contacts in its target. Those who were in it enter again only where re_entry lets them; safe to repeat.',
+    'Works for every trigger. The automation must be live, and the contacts must be in its target. Contacts who were in the automation before enter again only if re_entry allows it. Safe to repeat.',
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -60,10 +60,8 @@ export const enterAutomation = operation({
     }),
   }),
   output: Type.Object({
-    entered: integer({ description: 'How many entered.' }),
-    contacts: Type.Array(Outcome, {
-      description: 'What became of each contact, in the order in which they were given.',
-    }),
+    entered: integer({ description: 'The number of contacts who entered.' }),
+    contacts: Type.Array(Outcome, { description: 'The outcome for each contact, in the order of the request.' }),
   }),
   async run(context, { utr, contacts }) {
     const { db, clock, accountId, wake } = context;
@@ -71,8 +69,8 @@ export const enterAutomation = operation({
     const outcomes: Outcome[] = [];
     const write = () => {
       const automation = requireLive(context, utr);
-      const some = contacts.slice(outcomes.length, outcomes.length + ROWS);
-      outcomes.push(...enterSome(db.$client, automation, some, clock.now().getTime()));
+      const nextContacts = contacts.slice(outcomes.length, outcomes.length + CONTACTS_AT_ONCE);
+      outcomes.push(...enterSome(db.$client, automation, nextContacts, clock.now().getTime()));
       return outcomes.length < contacts.length;
     };
     await inChunks(db.$client, write, MAX_WAIT_MS);
@@ -82,10 +80,10 @@ export const enterAutomation = operation({
 });
 
 /**
- * SQL: the addresses of @given, which are pairs of an id of a contact, or null, and a normalized address, and whether their entry is
- * recorded and still to be applied.
+ * SQL: the ids of the addresses of @requested, and in `is_entering` whether an entry of the contact is recorded and still to be applied.
+ * @requested is a JSON list with a pair for each contact: the contact's id, or null and the normalized address.
  */
-const GIVEN = `
+const REQUESTED = `
   SELECT q.at, q.address_id, EXISTS (SELECT 1 FROM membership_changes m
     WHERE m.automation_id = @automation AND m.address_id = q.address_id AND m.change IN ('joined', 'let_in')) AS is_entering
   FROM (
@@ -93,29 +91,29 @@ const GIVEN = `
       THEN (SELECT a.id FROM addresses a WHERE a.user_id = @account AND a.normalized_email = g.value ->> 1
         AND EXISTS (SELECT 1 FROM contacts c WHERE c.address_id = a.id AND c.deleted_at IS NULL))
       ELSE (SELECT c.address_id FROM contacts c WHERE c.id = g.value ->> 0 AND c.user_id = @account AND c.deleted_at IS NULL) END AS address_id
-    FROM json_each(@given) g) q`;
-const FIND = foundEntries(GIVEN);
+    FROM json_each(@requested) g) q`;
+const FIND_OUTCOMES = foundEntries(REQUESTED);
 
-/** Records the entry of some contacts. Call inside a transaction; `at` is epoch milliseconds. */
+/** Records the entries of some contacts, given by id or address. Returns their outcomes. Call inside a transaction; `at` is epoch milliseconds. */
 function enterSome(client: Database, automation: Automation, addresses: readonly string[], at: number): Outcome[] {
   const { id, user_id: account, unsubscribe_group_id } = automation;
   const pairs = addresses.map((address) =>
     address.includes('@') ? [null, parseAddress(address)?.normalized ?? ''] : [recordId(address), ''],
   );
-  const entries = client.prepare<[object], FoundEntry>(FIND).all({
+  const entries = client.prepare<[object], FoundEntry>(FIND_OUTCOMES).all({
     account,
     automation: id,
     group: Number(unsubscribe_group_id),
     at,
     event_key: null,
-    given: JSON.stringify(pairs),
+    requested: JSON.stringify(pairs),
   });
   const enter = entryRecord(client, 'joined');
   const entered = new Set<number | null>();
   return entries.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
     const contact = addresses[place] ?? '';
     if (outcome !== 'entered') return { contact, outcome, reason: outcome === 'no_mail' ? readStored(reason) : null };
-    // A contact that is given twice enters once.
+    // A contact that is named twice in the request enters once.
     if (entered.has(address_id)) return { contact, outcome: 'active', reason: null };
     entered.add(address_id);
     enter.run({ account, automation: id, address_id, contact_id, at });
@@ -125,25 +123,27 @@ function enterSome(client: Database, automation: Automation, addresses: readonly
 
 const Entries = Type.Object(
   {
-    contacts: integer({ description: 'How many contacts were looked at.' }),
-    is_complete: zeroOrOne('1: that is all of them; 0: there are more, so each number is at least so high.'),
-    entered: integer({ description: 'How many enter and get the e-mails.' }),
-    held_out: integer({ description: 'How many enter and get nothing, as the control group.' }),
-    active: integer({ description: 'How many are in the automation.' }),
-    was_in: integer({ description: 'How many were in it and may not enter again.' }),
-    outside_target: integer({ description: 'How many contacts of the segment are not in its target.' }),
+    contacts: integer({ description: 'The number of contacts that were counted.' }),
+    is_complete: zeroOrOne('1: all contacts were counted; 0: there are more contacts, so the numbers are minimums.'),
+    entered: integer({ description: 'The number of contacts who enter and get the e-mails.' }),
+    held_out: integer({ description: 'The number of contacts who enter and get nothing, as the control group.' }),
+    active: integer({ description: 'The number of contacts who are already in the automation.' }),
+    was_in: integer({ description: 'The number of contacts who were in the automation and may not enter again.' }),
+    outside_target: integer({ description: 'The number of contacts of the segment who are not in the target.' }),
     no_mail: integer({
       description:
-        'How many may not get the e-mails: unsubscribed, suppressed, inactive, or in the segment of the goal or exit rule.',
+        'The number of contacts who may not get the e-mails: unsubscribed, suppressed, inactive, or in the segment of the goal or exit rule.',
     }),
   },
-  { description: 'What becomes of the contacts.' },
+  { description: 'The numbers of contacts by outcome.' },
 );
 export type Entries = Static<typeof Entries>;
 
 const source = {
   ...ByUtr.properties,
-  segment_id: Type.Optional(integer({ description: 'Only contacts of this segment. 0: all of the target.' })),
+  segment_id: Type.Optional(
+    integer({ description: 'Only contacts of this segment enter. 0: all contacts of the target.' }),
+  ),
 };
 
 function checkSource(
@@ -154,7 +154,7 @@ function checkSource(
   if (segment) errors.reference('segment_id', () => hasSegment(db, accountId, segment));
 }
 
-/** Returns the account's automation with this utr. Throws 404, and 409 if it is not live. */
+/** Returns the account's automation with this utr. Throws 404 if there is none, and 409 if the automation is not live. */
 function requireLive({ db, accountId }: Context, utr: unknown): Automation {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.status !== AUTOMATION_STATUS.live) throw conflict(sentence('automation_not_live'));
@@ -163,7 +163,7 @@ function requireLive({ db, accountId }: Context, utr: unknown): Automation {
 
 /** Used by the screen, which has shown the counts. */
 export const startEntering = operation({
-  name: 'Let all contacts who are in the target now enter an automation, without counting them',
+  name: 'Let all contacts of the target enter an automation, without counting them',
   role: 'editor',
   input: Type.Object(source),
   check: checkSource,
@@ -179,8 +179,8 @@ export const startEntering = operation({
 });
 
 export const countEntering = operation({
-  name: 'Count who would enter an automation if all contacts who are in the target now were let in (addition)',
-  description: 'Also for a draft.',
+  name: 'Count how many contacts of the target would enter an automation (addition)',
+  description: 'The automation may be a draft.',
   role: 'viewer',
   input: Type.Object(source),
   output: Type.Object({ entries: Entries }),
@@ -193,14 +193,14 @@ export const countEntering = operation({
 });
 
 export const enterAll = operation({
-  name: 'Let all contacts who are in the target now enter an automation (addition)',
+  name: 'Let all contacts of the target enter an automation (addition)',
   description:
-    'Also those who were in it before it went live, whatever its trigger is; or those of them who are in a segment. It must be live, unless it is only asked. They enter in the background.',
+    'Works for every trigger, also for contacts who were in the target before the automation went live. With segment_id, only the contacts of the segment enter. The automation must be live, except in a dry run. The contacts enter in the background.',
   role: 'editor',
   input: Type.Object({
     ...source,
     dry_run: Type.Optional(
-      Type.Unsafe<0 | 1>({ ...flag('1: nobody enters; the answer says what would become of the contacts.'), empty: 0 }),
+      Type.Unsafe<0 | 1>({ ...flag('1: nobody enters; the answer says how many would.'), empty: 0 }),
     ),
   }),
   output: Type.Object({ entries: Entries }),
@@ -214,8 +214,9 @@ export const enterAll = operation({
 });
 
 export const stopEntering = operation({
-  name: 'Stop letting in those who were in the target or a segment (addition)',
-  description: 'No further contact enters by it. Contacts who have entered stay. Safe to repeat.',
+  name: 'Stop letting all contacts of the target or a segment enter an automation (addition)',
+  description:
+    'No further contact enters by POST /automations/enter-all. Contacts who have entered stay. Safe to repeat.',
   role: 'editor',
   input: ByUtr,
   async run({ db, accountId }, { utr }) {

@@ -23,8 +23,11 @@ const Forecast = Type.Object({
   reason: nullable(said()),
   reason_code: nullable(Type.String()),
   entered_at: nullable(isoTimestampSchema(), 'When the contact entered, UTC; null before.'),
-  awaits: nullable(said(), 'What the contact waits for at a step that waits until something comes; null: nothing.'),
-  change: nullable(said(), 'What would change that; null if there is nothing.'),
+  awaits: nullable(
+    said(),
+    'The event or time for which the contact waits at a step; null if the contact waits for none.',
+  ),
+  change: nullable(said(), 'What would let the contact go on at another time or path; null if nothing would.'),
   mails: Type.Array(
     Type.Object({
       utr: Type.String(),
@@ -36,25 +39,26 @@ const Forecast = Type.Object({
   ),
 });
 /**
- * What one contact gets and when. waiting: enrolled, with mails to come; finished and left: no more mails; outside: never
- * entered. The reason is why the contact exited, will exit at the next mail, or is outside; null if the contact will get the
- * next mail. A mail has no time if it will not be sent, or while the automation is not live.
+ * What one contact gets and when. `state` is `waiting` if the contact is enrolled and mails are still to come, `finished` or `left` if no
+ * mail is to come, and `outside` if the contact never entered. `reason` says why the contact exited, will exit at the next mail, or is
+ * outside; it is null if the contact will get the next mail. A mail has no time if it will not be sent, or while the automation is not live.
  */
 export type Forecast = Static<typeof Forecast>;
 
 /** A step of an automation for one contact. */
 export interface PlannedStep {
   schedule: ListedSchedule;
-  /** What was done at it; undefined before. */
+  /** What was done at the step; undefined before the contact has taken it. */
   taken: MailProgress | undefined;
   /** When the step comes, epoch milliseconds; null if the step does not come, or the time is not known. */
   due_at: number | null;
-  /** Whether the contact took the other path. */
+  /** True if the step is on a path that the contact did not take. */
   is_elsewhere: boolean;
-  /** What the contact waits for at it now; null: nothing. */
+  /** What the contact waits for at the step now; null if the contact does not wait at this step. */
   awaited: Awaited | null;
 }
 
+/** The enrolment of a contact, or the enrolment to which a recorded join will lead. Times are epoch milliseconds. */
 interface Enrolment {
   id: number;
   run: number;
@@ -65,7 +69,7 @@ interface Enrolment {
   position: number;
   waiting_since: number;
   contact_id: number | null;
-  /** The recorded join that the background thread has not applied yet; 0 for a stored enrolment. */
+  /** The id of the recorded join that the background thread has not applied yet; 0 for a stored enrolment. */
   change_id: number;
 }
 
@@ -76,9 +80,9 @@ interface Plan extends Pick<Forecast, 'state' | 'reason' | 'entered_at'> {
 }
 
 /**
- * Returns the forecast for this address, or for any contact if it is null. For an address that never entered: what it would get
- * if it joined at `now`. `zone`: the time zone of contacts without one.
- * `asIfLive`: as if the automation went live at `now`.
+ * Returns the forecast for the contact with this address; with null, for any contact who enters at `now` (epoch milliseconds). For an
+ * address that never entered, returns what the contact would get if it entered at `now`.
+ * @param how `zone`: the time zone of contacts whose own is unknown. `asIfLive`: forecasts as if the automation went live at `now`.
  */
 export function forecastFor(
   db: Db,
@@ -98,27 +102,30 @@ export function forecastFor(
   const isMember = addressId !== undefined && isInTarget(client, automation, addressId);
   if (enrolment === undefined) {
     const { trigger_kind: kind } = automation;
-    const isByJoining = kind === 'join';
-    const outside = isByJoining ? 'joined_outside_live' : kind === 'event' ? 'awaits_event' : 'awaits_trigger';
-    const reason = obstacle ?? sentence(isMember ? outside : 'not_in_target');
-    const wouldEnter = isLive && obstacle === null && (email === null || isMember !== isByJoining);
+    const reason = obstacle ?? sentence(isMember ? (NOT_ENTERED[kind] ?? 'awaits_trigger') : 'not_in_target');
+    // Who is in the target can enter, except by joining it; who is outside can enter only by joining it.
+    const wouldEnter = isLive && obstacle === null && (email === null || isMember !== (kind === 'join'));
     const due = wouldEnter ? now + waitMs(schedules[0]) : null;
     return { state: 'outside', reason, entered_at: null, run: 0, steps: planSteps(schedules, 0, due, new Map()) };
   }
   const isActive = enrolment.state === 'active';
-  const hasLeft = automation.exit_criteria === 1 && hasPendingLeave(client, automation, addressId ?? 0, enrolment);
-  const leaves = hasLeft ? sentence('left_target') : (findEnd(client, automation, addressId ?? 0) ?? obstacle);
-  const getsMore = isActive && leaves === null && isLive;
+  const hasLeftTarget =
+    automation.exit_criteria === 1 && hasPendingLeave(client, automation, addressId ?? 0, enrolment);
+  const exitReason = hasLeftTarget
+    ? sentence('left_target')
+    : (findEnd(client, automation, addressId ?? 0) ?? obstacle);
+  const getsMore = isActive && exitReason === null && isLive;
   const progress = mailProgress(client, enrolment.id);
   const next = schedules.find(({ position }) => position > enrolment.position);
   const awaited =
-    next === undefined || !isActive || leaves !== null
+    next === undefined || !isActive || exitReason !== null
       ? null
       : findAwaited(db, enrolment.id, next, { now, zone, isLive });
-  const due = awaited?.due ?? progress.get(next?.id ?? 0)?.due_at ?? dueAt(enrolment, schedules);
+  const due = awaited?.due ?? progress.get(next?.id ?? 0)?.due_at ?? enrolment.waiting_since + waitMs(next);
+  const activeReason = exitReason ?? (isLive ? null : sentence('automation_not_live'));
   return {
     state: enrolment.state === 'active' ? 'waiting' : enrolment.state,
-    reason: isActive ? (leaves ?? (isLive ? null : sentence('automation_not_live'))) : readStored(enrolment.reason),
+    reason: isActive ? activeReason : readStored(enrolment.reason),
     entered_at: isoTimestamp(new Date(enrolment.entered_at)),
     run: enrolment.run,
     steps: planSteps(schedules, enrolment.position, getsMore ? Math.max(now, due) : null, progress).map((step) => ({
@@ -128,6 +135,13 @@ export function forecastFor(
   };
 }
 
+/** Why a contact of the target has not entered, by the trigger; `awaits_trigger` for all other triggers. */
+const NOT_ENTERED: Partial<Record<Automation['trigger_kind'], 'joined_outside_live' | 'awaits_event'>> = {
+  join: 'joined_outside_live',
+  event: 'awaits_event',
+};
+
+/** Returns the newest enrolment of an address, with its position after all moves that are still to be applied. */
 function findEnrolment(client: Database, { id }: Automation, addressId: number): Enrolment | undefined {
   return client
     .prepare<[number, number], Enrolment>(
@@ -147,8 +161,8 @@ function findPendingJoin(client: Database, { id }: Automation, addressId: number
 }
 
 /**
- * Returns true if a leave after the join has been recorded that the background thread has not applied yet. The contact may have
- * joined again since.
+ * Returns true if the contact left the target after the join, and the background thread has not applied this yet. The contact may have
+ * joined again since then.
  */
 function hasPendingLeave(client: Database, { id }: Automation, addressId: number, { change_id }: Enrolment): boolean {
   return (
@@ -160,13 +174,9 @@ function hasPendingLeave(client: Database, { id }: Automation, addressId: number
   );
 }
 
-function dueAt({ waiting_since, position: place }: Enrolment, schedules: readonly ListedSchedule[]): number {
-  return waiting_since + waitMs(schedules.find(({ position }) => position > place));
-}
-
 /**
- * Returns the steps up to the position `passed` with what was done at them, and the later ones, due from `due` on, each after the
- * wait of its schedule.
+ * Returns the steps of an automation for one contact: steps up to the position `passed` with what was done at them, and later steps with
+ * their due times. `due` is the due time of the first later step in epoch milliseconds, or null if no further step comes.
  */
 function planSteps(
   schedules: readonly ListedSchedule[],
@@ -178,48 +188,50 @@ function planSteps(
   return schedules.map((schedule, at) => {
     const taken = progress.get(schedule.id);
     const is_elsewhere = isOnOtherPath(schedule, progress);
-    // After mails were moved, a mail that the contact has got may come after its place.
+    // After a reorder, a mail that the contact has already got can have a position after `passed`.
     const isAhead = schedule.position > passed && !is_elsewhere && (taken === undefined || taken.due_at !== null);
     const due_at = isAhead ? next : (taken?.due_at ?? null);
     const following = schedules
       .slice(at + 1)
       .find((step) => progress.get(step.id) === undefined && !isOnOtherPath(step, progress));
     if (isAhead && next !== null) next += waitMs(following);
-    // Which path the contact takes or how long they wait, and so when later mails come, is not known before the step.
+    // Before the contact reaches such a step, its path or its wait is unknown, and so are the times of all later steps.
     if (isAhead && (isDeciding(schedule) || schedule.kind === 'wait_until')) next = null;
     return { schedule, taken, due_at, is_elsewhere, awaited: null };
   });
 }
 
-/** Returns a moment in epoch milliseconds as a timestamp; null for none. */
+/** Returns a moment in epoch milliseconds as an ISO timestamp; null if there is no moment. */
 export function timed(moment: number | null | undefined): string | null {
   return moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
 }
 
-/** Returns true if the contact took the other path at the step on whose path this one is. */
+/** Returns true if the contact took the other path at the deciding step to whose path this step belongs. */
 function isOnOtherPath({ parent_id, branch }: ListedSchedule, progress: ReadonlyMap<number, MailProgress>): boolean {
   const taken = parent_id === null ? undefined : progress.get(parent_id);
   return taken !== undefined && taken.outcome !== branch;
 }
 
+/** A step that a contact has taken. Times are epoch milliseconds. */
 interface MailProgress {
   schedule_id: number;
   outcome: (typeof STEP_OUTCOMES)[number];
   taken_at: number;
-  /** The state of the delivery of a mail, a `DELIVERY_STATE`, its attempts and the reply; null without one. */
+  /** The state of the delivery of a mail, a `DELIVERY_STATE`; null if the step has no delivery. */
   delivery: number | null;
+  /** How often the delivery was attempted; null if the step has no delivery. */
   attempts: number | null;
+  /** The last reply of the SMTP server, or the stored reason why the mail was not sent; null if the step has no delivery. */
   reply: string | null;
-  /** The values that decided at the step, a stored sentence; null if there were none or the log no longer has them. */
+  /** The values that decided at the step, as a stored sentence; null if no values decided, or the log no longer has them. */
   used: string | null;
+  /** When the SMTP server accepted the mail, even if it bounced later; null if the mail was not accepted. */
   sent_at: number | null;
+  /** When the queued mail is due; null if the mail is not queued. */
   due_at: number | null;
 }
 
-/**
- * Returns the mails of an enrolment so far: `sent_at` once the relay has accepted it, even if it bounced later; `due_at` while
- * it is queued.
- */
+/** Returns the steps that an enrolment has taken, by their ids. */
 function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
   const steps = client
     .prepare<[number], MailProgress>(`
@@ -234,7 +246,7 @@ function mailProgress(client: Database, enrolmentId: number): Map<number, MailPr
   return new Map(steps.map((progress) => [progress.schedule_id, progress]));
 }
 
-/** Returns why the contact would not get the next mail, except for leaving the target; null if nothing prevents it. */
+/** Returns why the contact would not get the next mail, other than that the automation has ended for them; null if nothing prevents the mail. */
 function findObstacle(
   client: Database,
   automation: Automation,
@@ -257,7 +269,7 @@ function findObstacle(
   return readStored(reason ?? null);
 }
 
-/** Returns why the automation ends for the contact by their lists and segments; null if it does not. */
+/** Returns why the automation has ended for the contact because of their lists and segments; null if it has not ended. */
 function findEnd(client: Database, { id }: Automation, address: number): Said | null {
   const reason = client
     .prepare<[object], string | null>(
@@ -281,15 +293,15 @@ function isInTarget(
 }
 
 export const previewAutomation = operation({
-  name: 'Preview what one person receives from an automation, and when (addition)',
-  description: 'Without email: what a contact receives who enters now.',
+  name: 'Preview what one contact receives from an automation, and when (addition)',
+  description: 'If email is absent, the preview is for a contact who enters now.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
     email: Type.Optional(email()),
     if_live: Type.Optional(
       Type.Unsafe<0 | 1>({
-        ...flag('1: as if it went live now, so that one that is not live can be tried.'),
+        ...flag('1: the preview assumes that the automation goes live now, so that a draft can be tried.'),
         empty: 0,
       }),
     ),

@@ -18,7 +18,7 @@ import { ByMail } from './mails.ts';
 const Changed = Type.Object({ updated_at: nullable(isoTimestampSchema(), 'When the e-mail was changed.') });
 
 export const listMailLanguages = operation({
-  name: 'List the versions of an e-mail of an automation in other languages (addition)',
+  name: 'List the language versions of an e-mail of an automation (addition)',
   role: 'viewer',
   input: ByMail,
   output: Versions,

@@ -1,4 +1,4 @@
-/** The operation that reads the log of an automation: what happened to which contact at each step, and why. */
+/** The operation that reads the log of an automation: what happened to each contact at each step, and why. */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { STEP_KINDS, STEP_OUTCOMES } from '../../database/schema/index.ts';
@@ -12,18 +12,21 @@ import { ByUtr } from './automations.ts';
 const DEFAULT_ROWS = 50;
 
 const Line = Type.Object({
-  id: integer({ description: 'Of the line, for the next page.' }),
-  happened_at: isoTimestampSchema('When it happened, UTC.'),
+  id: integer({ description: 'The id of the line.' }),
+  happened_at: isoTimestampSchema('The time of the event, UTC.'),
   email: Type.String(),
   contact_id: nullable(integer()),
-  run: integer({ description: 'Which of the entries of the contact it belongs to, from 1.' }),
+  run: integer({ description: "The number of the contact's entry to which the line belongs, counted from 1." }),
   code: {
     ...choice('entered', 'finished', 'left', ...STEP_OUTCOMES),
     description:
-      'The contact entered, completed the automation (finished) or exited (left), or what was done at a step.',
+      'entered: the contact entered; finished: the contact completed the automation; left: the contact exited; other codes: what was done at a step.',
   },
   kind: { ...nullable(choice(...STEP_KINDS)), description: 'The kind of the step.' },
-  step: nullable(Type.String(), 'utr of the step; null for entries and ends, and for steps that were removed.'),
+  step: nullable(
+    Type.String(),
+    'utr of the step; null for entries, completions and exits, and for steps that were removed.',
+  ),
   subject: nullable(Type.String()),
   reason: nullable(said(), 'Why the contact exited, or what decided at a step.'),
   reason_code: nullable(Type.String()),
@@ -35,22 +38,27 @@ type Row = Omit<LogLine, 'happened_at' | 'reason' | 'reason_code'> & { at: numbe
 
 export const readLog = operation({
   name: 'Read what happened to contacts in an automation, newest first (addition)',
-  description: 'A line for each entry, step and end of a contact. Lines are removed after `EVENTS_DAYS`.',
+  description:
+    'The log has a line for each entry, step, completion and exit of a contact. Lines are removed after `EVENTS_DAYS`.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
     email: Type.Optional(email()),
-    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
-    before_id: Type.Optional(integer({ description: 'Only older lines: next_before_id of the page before.' })),
+    limit: Type.Optional(
+      integer({ minimum: 1, maximum: 200, description: 'The maximum number of lines; 50 by default.' }),
+    ),
+    before_id: Type.Optional(
+      integer({ description: 'next_before_id of the previous page, for the lines older than that page.' }),
+    ),
   }),
   output: Type.Object({
     log: Type.Array(Line, { description: 'The lines, newest first.' }),
-    next_before_id: nullable(integer(), 'The before_id of the next page; null at the end.'),
+    next_before_id: nullable(integer(), 'The before_id of the next page; null on the last page.'),
   }),
   run({ db, accountId }, { utr, email, limit = DEFAULT_ROWS, before_id: before }) {
     const { id: automation } = requireAutomation(db, accountId, utr);
-    const which = email === undefined ? 'INDEXED BY enrolment_log_automation' : 'INDEXED BY enrolment_log_person';
-    const theirs =
+    const index = email === undefined ? 'enrolment_log_automation' : 'enrolment_log_person';
+    const ofContact =
       email === undefined
         ? ''
         : 'AND l.address_id = (SELECT id FROM addresses WHERE user_id = @account AND normalized_email = @address)';
@@ -58,11 +66,11 @@ export const readLog = operation({
       .prepare<object, Row>(`
         SELECT l.id, l.happened_at AS at, ifnull(c.email, a.normalized_email) AS email, c.id AS contact_id, l.run, l.code, s.utr AS step, s.kind,
           nullif(s.subject, '') AS subject, l.reason
-        FROM enrolment_log l ${which} CROSS JOIN addresses a ON a.id = l.address_id
+        FROM enrolment_log l INDEXED BY ${index} CROSS JOIN addresses a ON a.id = l.address_id
           LEFT JOIN enrolments e ON e.automation_id = l.automation_id AND e.address_id = l.address_id AND e.run = l.run
           LEFT JOIN contacts c ON c.id = e.contact_id AND c.deleted_at IS NULL
           LEFT JOIN automation_schedules s ON s.id = l.step_id
-        WHERE l.automation_id = @automation ${theirs} AND l.id < @before ORDER BY l.id DESC LIMIT @limit`)
+        WHERE l.automation_id = @automation ${ofContact} AND l.id < @before ORDER BY l.id DESC LIMIT @limit`)
       .all({
         automation,
         account: accountId,

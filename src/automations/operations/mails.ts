@@ -1,6 +1,6 @@
 /**
- * Operations for the mails of automations, which the contract calls schedules: the enrolments that wait for each, its preview,
- * its checks and its test mails.
+ * Operations for the mails of automations, which the contract calls schedules: listing, adding and deleting them, their waiting
+ * contacts, previews, checks and tests.
  */
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
@@ -53,28 +53,29 @@ import {
   insertSchedule,
   requireAutomation,
   requireMail,
-  requireRoomForMail,
+  requireRoomForStep,
   shownSource,
 } from '../automations.ts';
 import { moveOrStore, movesTo, untilMovesDone } from '../move-enrolments.ts';
 import { ByUtr, WAITING_TYPES } from './automations.ts';
 
+/** The longest wait before a step, in days or hours. */
 export const MAX_WAITING_PERIOD = 10_000;
 
 const DEFAULT_ROWS = 50;
 /**
- * The maximum number of enrolments examined for a page, which takes some milliseconds. If many mails come before a mail, a page
- * of the contacts who wait for it can be shorter than its limit.
+ * The maximum number of enrolments examined for a page, which takes some milliseconds. If many enrolments are at other steps, a page
+ * of the contacts who wait for a mail can be shorter than its limit.
  */
 const MAX_EXAMINED = 20_000;
 
-/** Which mail of an automation is meant. */
+/** The input of an operation on one mail of an automation. */
 export const ByMail = Type.Object({ utr: identifier('The schedule.') });
 
 const Schedule = Type.Object({
   id: integer(),
   user_id: integer(),
-  automation_id: integer({ description: 'Id of the automation it belongs to.' }),
+  automation_id: integer({ description: 'Id of the automation of the e-mail.' }),
   sender_id: integer(),
   subject: Type.String(),
   waiting_period: integer(),
@@ -89,7 +90,7 @@ const Schedule = Type.Object({
   image: Type.String({ description: 'URL of the preview picture.' }),
 });
 
-/** Adds the SQL function with which the list of mails makes the links to their design pages. */
+/** Adds the SQL function `design_token`, with which the list of mails makes the links to the design pages of the mails. */
 export function addDesignToken({ db, tokens, clock }: Pick<Deps, 'db' | 'tokens' | 'clock'>): void {
   db.$client.function('design_token', (utr, user) =>
     designToken(tokens, 'schedule', String(utr), Number(user), clock.now()),
@@ -135,7 +136,8 @@ export function checkMail(
 
 export const addSchedule = operation({
   name: 'Add an e-mail to an automation',
-  description: 'Its waiting time begins with the e-mail before it; that of the first e-mail when a contact enters.',
+  description:
+    'The waiting time begins when the contact gets the e-mail before this one; for the first e-mail, when the contact enters.',
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
@@ -143,7 +145,7 @@ export const addSchedule = operation({
     subject: line(),
     waiting_period: integer({
       maximum: MAX_WAITING_PERIOD,
-      description: 'Days or hours to wait; 1 for an instant mail.',
+      description: 'The number of days or hours to wait; 1 for an instant e-mail.',
     }),
     waiting_type: choice(...WAITING_TYPES),
     template_id: reference(),
@@ -169,7 +171,7 @@ export const addSchedule = operation({
       updated_at: now,
     };
     inTransaction(db, () => {
-      requireRoomForMail(db, automation_id);
+      requireRoomForStep(db, automation_id);
       const { position } = insertSchedule(db, columns);
       moveOrStore(db.$client, automation_id, movesTo(db.$client, automation_id, position));
     });
@@ -186,14 +188,16 @@ export const deleteSchedule = operation({
 });
 
 const Waiting = Type.Object({
-  id: integer({ description: 'Id of their address, for the next page.' }),
+  id: integer({ description: "Id of the contact's address." }),
   email: Type.String(),
   contact_id: nullable(integer()),
-  waiting_since: isoTimestampSchema('Since when they wait for it: their entry, or the e-mail before.'),
+  waiting_since: isoTimestampSchema(
+    'When the wait for the e-mail began: when the contact entered or took the step before.',
+  ),
   due_at: isoTimestampSchema(),
-  is_queued: zeroOrOne('1: it is queued for them.'),
+  is_queued: zeroOrOne('1: the e-mail is queued for the contact.'),
 });
-/** An enrolment that waits for a mail. */
+/** A contact who waits for a mail. */
 export type Waiting = Static<typeof Waiting>;
 
 export const listWaiting = operation({
@@ -201,24 +205,28 @@ export const listWaiting = operation({
   role: 'viewer',
   input: Type.Object({
     ...ByMail.properties,
-    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
-    after_id: Type.Optional(integer({ description: 'Only those after this id: next_after_id of the page before.' })),
+    limit: Type.Optional(
+      integer({ minimum: 1, maximum: 200, description: 'The maximum number of contacts; 50 by default.' }),
+    ),
+    after_id: Type.Optional(
+      integer({ description: 'next_after_id of the previous page, for the contacts after that page.' }),
+    ),
   }),
   output: Type.Object({
     people: Type.Array(Waiting),
-    next_after_id: nullable(integer(), 'The after_id of the next page; null at the end.'),
+    next_after_id: nullable(integer(), 'The after_id of the next page; null on the last page.'),
   }),
   run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after_id: after = 0 }) {
     const { $client: client } = db;
     const { automation_id: automation, position } = requireMail(db, accountId, utr).schedule;
     const { places } = movesTo(client, automation, position);
     const rows = client
-      .prepare<Record<string, number>, { id: number; is_theirs: 0 | 1 }>(`
-        SELECT address_id AS id, state = 'active' AND ${POSITION} >= @low AND ${POSITION} < @high AS is_theirs
+      .prepare<Record<string, number>, { id: number; is_waiting: 0 | 1 }>(`
+        SELECT address_id AS id, state = 'active' AND ${POSITION} >= @low AND ${POSITION} < @high AS is_waiting
         FROM enrolments e WHERE automation_id = @automation AND address_id > @after ORDER BY address_id, run DESC LIMIT ${MAX_EXAMINED}`)
       .all({ automation, low: places?.low ?? 0, high: position, after });
-    const theirs = rows.filter(({ is_theirs }) => is_theirs === 1);
-    const page = theirs.slice(0, limit);
+    const waiting = rows.filter(({ is_waiting }) => is_waiting === 1);
+    const page = waiting.slice(0, limit);
     const people = client
       .prepare<
         Record<string, string | number>,
@@ -234,19 +242,18 @@ export const listWaiting = operation({
         waiting_since: isoTimestamp(new Date(since)),
         due_at: isoTimestamp(new Date(due)),
       }));
-    const last = theirs.length > limit ? page.at(-1) : rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
-    return { people, next_after_id: last?.id ?? null };
+    if (waiting.length > limit) return { people, next_after_id: page.at(-1)?.id ?? null };
+    return { people, next_after_id: rows.length === MAX_EXAMINED ? (rows.at(-1)?.id ?? null) : null };
   },
 });
 
-/** Which version of a mail is meant. */
 const variant = variantNumber(
-  'The number of its version in another language; 0, or not given: the e-mail itself (addition).',
+  'The number of the version in another language; 0 or absent: the e-mail itself (addition).',
 );
 const PreviewChoice = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
 
-/** Returns what the operations that show a mail take: how to find the mail, and the address of the recipient. */
-function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof PreviewChoice>) {
+/** Returns how to find the mail that is shown or checked, and the address of the recipient whose values it gets. */
+function previewOf({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof PreviewChoice>) {
   const find = () => {
     const { schedule, automation } = requireMail(db, accountId, utr);
     return shownSource(db, automation, schedule, variant);
@@ -255,35 +262,35 @@ function looked({ db, accountId }: Context, { utr, email, variant = 0 }: Static<
 }
 
 export const showAutomationMail = recordOperation({
-  name: 'Read an e-mail of an automation as a person of its target would see it (addition)',
-  description: 'In the HTML each tracked link has its number as data-link. Nothing is counted.',
+  name: 'Read an e-mail of an automation as a contact of its target would see it (addition)',
+  description: 'In the HTML each tracked link has its number as data-link. No open or click is counted.',
   role: 'viewer',
   input: Type.Object({ ...PreviewChoice.properties, ...shownParts }),
   as: 'mail',
   record: ShownMailRecord,
-  json: (context, { html, ...seen }) => shownMailJson(context, looked(context, seen), html !== 0),
+  json: (context, { html, ...choice }) => shownMailJson(context, previewOf(context, choice), html !== 0),
 });
 
 export const showAutomationMailHtml = operation({
-  name: 'Read the HTML of an e-mail of an automation as a person of its target would see it (addition)',
+  name: 'Read the HTML of an e-mail of an automation as a contact of its target would see it (addition)',
   description: 'The same html as in `/automations/schedule/mail`; empty if the e-mail cannot be shown.',
   role: 'viewer',
   input: PreviewChoice,
-  run: (context, seen) => shownMailHtml(context, looked(context, seen)),
+  run: (context, choice) => shownMailHtml(context, previewOf(context, choice)),
 });
 
 export const checkAutomationMail = operation({
-  name: 'Check an e-mail of an automation as a person of its target would see it (addition)',
-  description: 'Has the findings that may keep contacts from reading it, without the code of the e-mail.',
+  name: 'Check an e-mail of an automation as a contact of its target would see it (addition)',
+  description: 'Returns the findings that may keep contacts from reading the e-mail, without the code of the e-mail.',
   role: 'viewer',
   input: PreviewChoice,
   output: Type.Object({ checked: CheckedMailRecord }),
-  run: async (context, seen) => ({ checked: await checkedMail(context, looked(context, seen)) }),
+  run: async (context, choice) => ({ checked: await checkedMail(context, previewOf(context, choice)) }),
 });
 
 export const readAutomationMailCode = operation({
   name: 'Read the template code of an e-mail of an automation (addition)',
-  description: 'The template_html alone, as it was written; empty without any.',
+  description: 'Returns only the template_html, as it was written; empty if the e-mail has none.',
   role: 'viewer',
   input: ByMail,
   run: ({ db, accountId }, { utr }) => requireMail(db, accountId, utr).schedule.template_html,
@@ -292,7 +299,7 @@ export const readAutomationMailCode = operation({
 export const testAutomationMail = operation({
   name: 'Send a test of an e-mail of an automation (addition)',
   description:
-    'To ten addresses at most; with a key pair without the scope `everything`, of senders and contacts only. Tests count in no report.',
+    'Sends to ten addresses at most. A key pair without the scope `everything` can send tests only to addresses of senders and contacts. Tests count in no report.',
   role: 'editor',
   input: Type.Object({ ...ByMail.properties, email_address: AddressList, variant }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),

@@ -1,4 +1,4 @@
-/** The operation that makes an automation from a recipe. */
+/** The operation that creates an automation from a recipe. */
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
@@ -27,15 +27,15 @@ import { triggerColumns } from './triggers.ts';
 export const createFromRecipe = operation({
   name: 'Create an automation from a recipe, with its e-mails (addition)',
   description:
-    'It is a draft, in which everything can be changed. The recipes birthday and renewal start on a date in a custom field, which is added if the account has none; a key pair then also needs the scope contacts. The recipe cart starts with the event cart, review with the event purchase.',
+    'The automation is a draft, in which everything can be changed. In the recipes birthday and renewal, contacts enter on a date in the custom field of that name. If the account has no such field, it is added; then a key pair also needs the scope contacts. In the recipe cart, contacts enter by the event cart, and in review by the event purchase.',
   role: 'editor',
   input: Type.Object({
     recipe: described(choice(...RECIPES), 'What the automation is for.'),
-    language: { ...choice(...LANGUAGE_CODES), description: 'The language of its e-mails.' },
+    language: { ...choice(...LANGUAGE_CODES), description: 'The language of the e-mails.' },
     automation_name: line({ minLength: 1 }),
     automation_for: line({ minLength: 1, description: TARGET }),
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
-    sender_id: integer({ description: 'Id of the sender of its e-mails.' }),
+    sender_id: integer({ description: 'Id of the sender of the e-mails.' }),
   }),
   output: Type.Object({ utr: Type.String() }),
   check(context, input, errors) {
@@ -99,18 +99,19 @@ export const createFromRecipe = operation({
   },
 });
 
-/** Returns the custom field that a recipe needs and the account does not have; null if it needs no further field. */
+/** Returns the custom field that a recipe needs and the account does not have; null if no field is missing. */
 function missingField({ db, accountId }: Context, recipe: RecipeName): (typeof RECIPE_BY_NAME)[RecipeName]['field'] {
   const { field } = RECIPE_BY_NAME[recipe];
   return field === null || findDate(db, accountId, field.field_name) !== undefined ? null : field;
 }
 
+/** The columns that all new steps have in common. */
 type StepRecord = Pick<
   typeof automationSchedules.$inferInsert,
   'user_id' | 'changed_by' | 'created_at' | 'updated_at' | 'utr' | 'automation_id'
 >;
 
-/** Stores a wait for an event, with an exit on its path `yes`. */
+/** Stores a wait for an event, and an exit for contacts for whom the event comes, who take the path `yes`. */
 function insertWait(db: Db, record: StepRecord, wait: RecipeWait): void {
   const atOnce = { ...NO_MAIL, ...record, waiting_type: 'instantly', waiting_period: 1 } as const;
   const settings = storedSettings(db, record.user_id, wait.kind, { ...wait, until: 'event' });

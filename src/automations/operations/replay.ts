@@ -1,4 +1,7 @@
-/** The operation that runs an automation over the past without sending anything: who would have entered, and what each would have got. */
+/**
+ * The operation that replays an automation: runs it over the past without sending anything, to find out who would have entered, and what
+ * each contact would have got.
+ */
 import { createHash } from 'node:crypto';
 import { and, gt, inArray } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -19,11 +22,13 @@ import type { ReasonCount, ReplayFigures, ReplayPath } from '../replay/result.ts
 import { ByUtr } from './automations.ts';
 import { timed } from './forecast.ts';
 
-/** The greatest number of days, and the default. */
+/** The maximum number of days of a replay, which is also the default. */
 export const MAX_DAYS = 90;
+/** The percentage of mails that are assumed to be opened, by default. */
 export const DEFAULT_OPENS = 30;
+/** The percentage of mails that are assumed to be clicked, by default. */
 export const DEFAULT_CLICKS = 3;
-/** How long an answer waits for the result, in seconds. */
+/** The longest time in seconds that an answer waits for the result. */
 const MAX_WAIT = 20;
 const DEFAULT_ROWS = 20;
 const MAX_ROWS = 50;
@@ -42,12 +47,12 @@ export const REPLAY_LIMITS = [
   'removed',
 ] as const;
 
-const reasons = (of: string, description: string) =>
+const reasonCounts = (counted: string, description: string) =>
   Type.Array(
     Type.Object({
       reason: said(),
       reason_code: nullable(Type.String()),
-      count: integer({ description: `How many ${of}.` }),
+      count: integer({ description: `The number of ${counted}.` }),
     }),
     { description },
   );
@@ -59,30 +64,29 @@ const bounded = (minimum: number, maximum: number, example: number, description:
 });
 
 const Path = Type.Object({
-  id: integer({ description: 'Of the run, for the next page.' }),
+  id: integer({ description: 'The id of the path.' }),
   email: Type.String(),
   contact_id: nullable(integer()),
-  run: integer({ description: 'Which of the entries of the contact it is, from 1.' }),
+  run: integer({ description: 'The number of the entry of the contact, counted from 1.' }),
   state: {
     ...choice('active', 'finished', 'left'),
-    description:
-      'What became of the run at the end of the time: on the way (active), completed (finished) or exited (left).',
+    description: 'Where the contact would be at the end of the replay: active, completed (finished) or exited (left).',
   },
   lines: Type.Array(
     Type.Object({
-      happened_at: isoTimestampSchema('When it would have happened, UTC.'),
+      happened_at: isoTimestampSchema('The time at which this would have happened, UTC.'),
       code: {
         ...choice('entered', 'finished', 'left', ...STEP_OUTCOMES),
-        description: 'What would have happened, as in the log.',
+        description: 'What would have happened, with the codes of GET /automations/log.',
       },
       kind: { ...nullable(choice(...STEP_KINDS)), description: 'The kind of the step.' },
-      step: nullable(Type.String(), 'utr of the step; null for entries and ends.'),
+      step: nullable(Type.String(), 'utr of the step; null for entries, completions and exits.'),
       subject: nullable(Type.String()),
       sent_at: nullable(
         isoTimestampSchema(),
-        'Of an e-mail: when it would have been sent; null if it would not have been sent.',
+        'When the e-mail would have been sent; null if no e-mail would have been sent.',
       ),
-      reason: nullable(said(), 'Why the contact would have exited, or the e-mail not been sent.'),
+      reason: nullable(said(), 'Why the contact would have exited, or why the e-mail would not have been sent.'),
       reason_code: nullable(Type.String()),
     }),
     { description: 'What would have happened to the contact, in order.' },
@@ -91,20 +95,22 @@ const Path = Type.Object({
 /** The path of a contact in a replay. */
 export type ShownPath = Static<typeof Path>;
 
-const Found = Type.Object({
-  from: isoTimestampSchema('When the replay begins, UTC.'),
-  to: isoTimestampSchema('When it ends, UTC: the time of the request that began it.'),
-  problem: nullable(said(), 'Why the automation would have stopped; null if it would not.'),
+const ReplayResult = Type.Object({
+  from: isoTimestampSchema('The beginning of the replayed time, UTC.'),
+  to: isoTimestampSchema('The end of the replayed time, UTC: the time of the request that started the replay.'),
+  problem: nullable(said(), 'Why the automation would have stopped; null if it would not have stopped.'),
   entered: integer({ description: 'How often contacts would have entered.' }),
-  on_the_way: integer({ description: 'How many would be on the way now.' }),
-  finished: integer({ description: 'How many would have completed it.' }),
-  exited: integer({ description: 'How many would have exited, the control group included.' }),
-  mails: integer({ description: 'How many e-mails would have been sent.' }),
+  on_the_way: integer({ description: 'The number of entries that would still be active.' }),
+  finished: integer({ description: 'The number of entries that would have been completed.' }),
+  exited: integer({
+    description: 'The number of entries after which contacts would have exited, the control group included.',
+  }),
+  mails: integer({ description: 'The number of e-mails that would have been sent.' }),
   days: Type.Array(
     Type.Object({
       day: Type.String({ description: 'A day in UTC, YYYY-MM-DD.' }),
-      entered: integer({ description: 'How often contacts would have entered on it.' }),
-      mails: integer({ description: 'How many e-mails would have been sent on it.' }),
+      entered: integer({ description: 'How often contacts would have entered on this day.' }),
+      mails: integer({ description: 'The number of e-mails that would have been sent on this day.' }),
     }),
     { description: 'The days on which something would have happened.' },
   ),
@@ -112,71 +118,80 @@ const Found = Type.Object({
     Type.Object({
       utr: Type.String(),
       subject: Type.String(),
-      sent: integer({ description: 'How many would have been sent.' }),
+      sent: integer({ description: 'How often the e-mail would have been sent.' }),
       waited: integer({
-        description: 'How many of the e-mails would have waited for sending hours or the frequency caps.',
+        description: 'How often the e-mail would have waited for sending hours or the frequency caps.',
       }),
-      not_sent: integer({ description: 'How many would not have been sent, although the contact came to the e-mail.' }),
+      not_sent: integer({
+        description: 'How often the e-mail would not have been sent, although the contact came to the e-mail.',
+      }),
     }),
     { description: 'The e-mails of the automation, in their order.' },
   ),
-  exits: reasons('would have exited', 'Why contacts would have exited.'),
-  not_entered: reasons(
+  exits: reasonCounts('exits', 'Why contacts would have exited.'),
+  not_entered: reasonCounts(
     'contacts',
     'Why contacts who met the trigger would not have entered, such as a goal reached before.',
   ),
-  not_sent: reasons('e-mails', 'Why e-mails would not have been sent.'),
+  not_sent: reasonCounts('e-mails', 'Why e-mails would not have been sent.'),
   limits: Type.Array(choice(...REPLAY_LIMITS), {
     description:
-      'What is not known or assumed: fields (values as they are now), segments (who was in new_segments before they were created: nobody), field_changes (entries by a field only of contacts who were added), by_hand (entries by hand), earlier_runs (nobody was in it before), opens (the share given), shorter (the history was too long for the days asked for), delivery (every e-mail is accepted at once), removed (contacts and events that were removed).',
+      'What the replay assumes or leaves out. fields: contacts have their current field values; segments: nobody was in new_segments before they were created; field_changes: past changes of fields are unknown, so only contacts who were added enter by a field; by_hand: entries by hand are left out; earlier_runs: nobody was in the automation before; opens: the given percentages of e-mails are opened and clicked; shorter: the history was too long, so fewer days are replayed; delivery: every e-mail is accepted at once; removed: contacts and events that have been removed are left out.',
   }),
   new_segments: Type.Array(
     Type.Object({ segment_id: integer(), segment_name: Type.String(), created_at: isoTimestampSchema() }),
     {
       description:
-        'Segments of the automation that were created within this time. Nobody was in them before, so conditions, the goal and the exit rule about them were not met.',
+        'Segments of the automation that were created within the replayed time. Nobody was in these segments before, so conditions, the goal and the exit rule with these segments were not met.',
     },
   ),
   paths: Type.Array(Path, { description: 'The paths of contacts in the order of their entry.' }),
-  next_after_id: nullable(integer(), 'The after_id of the next page; null at the end.'),
+  next_after_id: nullable(integer(), 'The after_id of the next page; null on the last page.'),
 });
 
 const Replay = Type.Object({
   state: {
     ...choice('waiting', 'running', 'done'),
     description:
-      'waiting: another replay of the account, or two of other accounts, are running. Ask again until it is done; it ends if nobody asks for 20 seconds.',
+      'waiting: another replay of the account, or two replays of other accounts, are running. Ask again until the state is done. A running replay ends if no request asks for it within 20 seconds.',
   },
-  progress: integer({ description: 'How far it is, in percent.' }),
+  progress: integer({ description: 'The progress of the replay in percent.' }),
   trigger: { ...choice(...TRIGGER_KINDS), description: 'The trigger by which contacts enter.' },
   needs_opens: nullable(
     zeroOrOne(),
-    '1: a step depends on opens or clicks, which are assumed; null before it is done.',
+    '1: a step depends on opens or clicks, which are assumed. Null until the replay is done.',
   ),
-  result: nullable(Found, 'What it found; null before it is done.'),
+  result: nullable(ReplayResult, 'The result of the replay. Null until the replay is done.'),
 });
-/** A replay and what it found. */
+/** A replay in an answer of the API. */
 export type ShownReplay = Static<typeof Replay>;
 
 export const replayAutomation = operation({
   name: 'Replay an automation over the last days (addition)',
   description:
-    'Runs the automation as it is now over the real history of the account, as if it had been live: nothing is sent or changed. The answer waits for the result, and gives the progress if that takes longer; ask again with the same values. The result is kept for five minutes. 409: another replay replaced the result meanwhile. 422: the days take too much memory.',
+    'Runs the automation as it is now over the real history of the account, as if it had been live. Nothing is sent or changed. The answer waits for the result; if the result takes longer, the answer has the progress, and the request can be repeated with the same values. The result is kept for five minutes. 409: another replay replaced the result meanwhile. 422: so many days need too much memory.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
-    days: Type.Optional(bounded(1, MAX_DAYS, 30, `How many days back it begins; ${MAX_DAYS} by default.`)),
+    days: Type.Optional(bounded(1, MAX_DAYS, 30, `The number of past days to replay; ${MAX_DAYS} by default.`)),
     opens: Type.Optional(
-      bounded(0, 100, 40, `How many of a hundred e-mails are assumed to be opened; ${DEFAULT_OPENS} by default.`),
+      bounded(0, 100, 40, `The percentage of e-mails that are assumed to be opened; ${DEFAULT_OPENS} by default.`),
     ),
     clicks: Type.Optional(
-      bounded(0, 100, 5, `How many of a hundred e-mails are assumed to be clicked; ${DEFAULT_CLICKS} by default.`),
+      bounded(0, 100, 5, `The percentage of e-mails that are assumed to be clicked; ${DEFAULT_CLICKS} by default.`),
     ),
     email: Type.Optional(email()),
-    limit: Type.Optional(bounded(1, MAX_ROWS, 20, `At most so many paths; ${DEFAULT_ROWS} by default.`)),
-    after_id: Type.Optional(integer({ description: 'Only later paths: next_after_id of the page before.' })),
+    limit: Type.Optional(bounded(1, MAX_ROWS, 20, `The maximum number of paths; ${DEFAULT_ROWS} by default.`)),
+    after_id: Type.Optional(
+      integer({ description: 'next_after_id of the previous page, for the paths after that page.' }),
+    ),
     wait: Type.Optional(
-      bounded(0, MAX_WAIT, 20, `How many seconds the answer waits for the result; ${MAX_WAIT} by default.`),
+      bounded(
+        0,
+        MAX_WAIT,
+        20,
+        `The number of seconds for which the answer waits for the result; ${MAX_WAIT} by default.`,
+      ),
     ),
   }),
   output: Type.Object({ replay: Replay }),
@@ -205,16 +220,16 @@ export const replayAutomation = operation({
     const { figures, paths } = answer;
     const hadRuns = db.$client.prepare('SELECT 1 FROM enrolments WHERE automation_id = ? LIMIT 1').get(automation.id);
     const new_segments = segmentsSince(db, segmentsOf(automation, steps), figures.from);
-    const limits = REPLAY_LIMITS.filter((one) => {
-      if (one === 'segments') return new_segments.length > 0;
-      if (one === 'field_changes') return trigger === 'field';
-      if (one === 'by_hand') return trigger === 'hand';
-      if (one === 'earlier_runs') return hadRuns !== undefined;
-      if (one === 'opens') return figures.needs_opens;
-      if (one === 'shorter') return figures.from > beginning(figures.to, days);
+    const limits = REPLAY_LIMITS.filter((limit) => {
+      if (limit === 'segments') return new_segments.length > 0;
+      if (limit === 'field_changes') return trigger === 'field';
+      if (limit === 'by_hand') return trigger === 'hand';
+      if (limit === 'earlier_runs') return hadRuns !== undefined;
+      if (limit === 'opens') return figures.needs_opens;
+      if (limit === 'shorter') return figures.from > beginning(figures.to, days);
       return true;
     });
-    const result = { ...shown(figures), limits, new_segments, paths: paths.slice(0, limit).map(shownPath) };
+    const result = { ...shownFigures(figures), limits, new_segments, paths: paths.slice(0, limit).map(shownPath) };
     const next_after_id = paths.length > limit ? (result.paths.at(-1)?.id ?? null) : null;
     return {
       replay: {
@@ -228,7 +243,7 @@ export const replayAutomation = operation({
   },
 });
 
-/** Returns those of these segments that were created after `from`, epoch milliseconds. */
+/** Returns the segments with these ids that were created after `from`, epoch milliseconds. */
 function segmentsSince(db: Db, ids: readonly number[], from: number) {
   return db
     .select({ segment_id: segments.id, segment_name: segments.segment_name, created_at: segments.created_at })
@@ -237,12 +252,13 @@ function segmentsSince(db: Db, ids: readonly number[], from: number) {
     .all();
 }
 
-/** Returns the beginning of the day (UTC) so many days before `now`, epoch milliseconds. */
+/** Returns the beginning (epoch milliseconds) of the day (UTC) that is this number of days before `now`. */
 function beginning(now: number, days: number): number {
   return now - (now % DAY_MS) - days * DAY_MS;
 }
 
-function shown({ needs_opens: _needs, ...figures }: ReplayFigures) {
+/** Returns the figures of a replay in the form of the API. */
+function shownFigures({ needs_opens: _needs, ...figures }: ReplayFigures) {
   const reasons = (rows: readonly ReasonCount[]) =>
     rows.map(({ reason, count }) => ({ ...reasonOf(reason), reason: readStored(reason), count }));
   return {
@@ -256,6 +272,7 @@ function shown({ needs_opens: _needs, ...figures }: ReplayFigures) {
   };
 }
 
+/** Returns a path in the form of the API. */
 function shownPath({ lines, ...path }: ReplayPath): ShownPath {
   return {
     ...path,
@@ -268,7 +285,7 @@ function shownPath({ lines, ...path }: ReplayPath): ShownPath {
   };
 }
 
-/** Returns a reason in its stored form as it is shown, with its code. */
+/** Returns a stored reason as a sentence, with its code. */
 function reasonOf(reason: string | null) {
   const said = readStored(reason);
   return { reason: said, reason_code: codeOf(said) };

@@ -1,5 +1,6 @@
 /**
- * Operations for the results of automations: a list with the state, enrolments and results of each, and the report of one, mail by mail.
+ * Operations for the results of automations: a list with the state, enrolments and results of each automation, and the report of one
+ * automation, mail by mail.
  */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
@@ -26,7 +27,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
 
-/** Every state. A paused automation was live and was stopped by a user; Sendlark itself stops a held one. */
+/** Every state of an automation. A user stopped a paused automation, and Sendlark itself stopped a held automation. */
 export const AUTOMATION_STATES = ['draft', 'live', 'paused', 'held'] as const;
 const HeldCode = nullable(choice(...HELD_CODES, ...COMMON_HELD_CODES));
 
@@ -37,7 +38,7 @@ const Summary = Type.Object({
   state: {
     ...choice(...AUTOMATION_STATES),
     description:
-      'draft: it was never live; paused: its owner stopped it; held: Sendlark stopped it, for the reason given.',
+      'draft: the automation was never live; paused: a user stopped it; held: Sendlark stopped it, for the reason given.',
   },
   held_code: HeldCode,
   held_reason: nullable(said()),
@@ -57,10 +58,10 @@ const Summary = Type.Object({
   bounces: integer(),
   unsubscribes: integer(),
 });
-/** An automation with its enrolments and results. With the code `mail_waits` it is live, and its mail waits for a sender node. */
+/** An automation with its enrolments and results. An automation with the code `mail_waits` is live, but its mail waits for a sender node. */
 export type Summary = Static<typeof Summary>;
 
-/** The filter of automations; all without `states` and `search`. */
+/** The filter of automations. If `states` and `search` are absent, all automations pass. */
 interface Filter {
   accountId: number;
   /** Only the automation with this id. */
@@ -75,15 +76,12 @@ interface Filter {
 
 const DEFAULT_ROWS = 50;
 /**
- * The maximum number of automations examined for a page of a filtered list. Because this can shorten a page, the answer says
- * where to continue.
+ * The maximum number of automations examined for a page of a filtered list. A page can therefore be shorter than its limit, and the
+ * answer says where to continue.
  */
 const MAX_EXAMINED = 1000;
 
-/**
- * SQL: the automations of the page with all their figures in one statement: enrolments from their counts, mails from the
- * counters of their mailings.
- */
+/** SQL: the automations of a page with all their figures. Sums the counts of enrolments, and the counters of mailings. */
 const PAGE = `
   WITH page AS MATERIALIZED (
     SELECT id, utr, automation_name, status, live_at, created_at, held_code, held_reason FROM automations INDEXED BY automations_user
@@ -144,23 +142,25 @@ export function listAutomationSummaries(
   const summaries = wanted
     .slice(0, limit)
     .map(({ is_wanted: _, ...summary }) => ({ ...summary, held_reason: readStored(summary.held_reason) }));
-  const isCut = wanted.length > limit;
-  const last = isCut ? summaries.at(-1) : isFiltered && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
-  return { summaries, next_before_id: last?.id ?? null };
+  if (wanted.length > limit) return { summaries, next_before_id: summaries.at(-1)?.id ?? null };
+  const mayFollow = isFiltered && rows.length === MAX_EXAMINED;
+  return { summaries, next_before_id: mayFollow ? (rows.at(-1)?.id ?? null) : null };
 }
 
 export const listSummaries = operation({
   name: 'List the automations, newest first, with their contacts and results (addition)',
   description:
-    'With a filter, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
+    'With a filter, a page may hold fewer records than the limit, even none. More records can follow as long as next_before_id is not null.',
   role: 'viewer',
   input: Type.Object({
     utr: identifier('Only this automation.'),
     state: Type.Optional(choice(...AUTOMATION_STATES)),
-    search: Type.Optional(line({ description: 'Only those with this text in the name.' })),
-    limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+    search: Type.Optional(line({ description: 'Only automations with this text in the name.' })),
+    limit: Type.Optional(
+      integer({ minimum: 1, maximum: 200, description: 'The maximum number of automations; 50 by default.' }),
+    ),
     before_id: Type.Optional(
-      integer({ description: 'Only those with a lower id: next_before_id of the page before.' }),
+      integer({ description: 'next_before_id of the previous page, for the automations after that page.' }),
     ),
   }),
   output: Type.Object({
@@ -216,15 +216,16 @@ const Report = Type.Object({
       unsubscribes: integer(),
       waiting: integer({ description: 'The number of contacts whose next e-mail this is.' }),
       passed: integer({
-        description: 'The number of contacts who passed it: it was sent, or skipped because they had it before.',
+        description:
+          'The number of contacts who passed this e-mail: it was sent, or it was skipped because they had got it before.',
       }),
-      left: integer({ description: 'The number of contacts who exited while they waited for it.' }),
+      left: integer({ description: 'The number of contacts who exited while they waited for this e-mail.' }),
       tracking: nullable(zeroOrOne()),
       waiting_type: nullable(choice('instantly', 'hours', 'days')),
       waiting_period: nullable(integer()),
       next_due_at: nullable(
         isoTimestampSchema(),
-        'When the first of the contacts who wait for it gets it; null if there are none.',
+        'When the first of the contacts who wait for this e-mail gets it; null if no contact waits for it, or the automation is not live.',
       ),
       findings: recordedFindings(
         'What the check found when the automation was set live, or when the e-mail was changed after that; null if it was not checked.',
@@ -233,13 +234,16 @@ const Report = Type.Object({
     { description: 'The e-mails, and what became of each.' },
   ),
   steps: Type.Array(
-    Type.Object({ utr: Type.String(), waiting: integer({ description: 'Number of people whose next step this is.' }) }),
+    Type.Object({
+      utr: Type.String(),
+      waiting: integer({ description: 'The number of contacts whose next step this is.' }),
+    }),
     { description: 'The steps other than e-mails.' },
   ),
 });
 /**
- * The report of an automation. `hold` is why Sendlark moved it back to draft, or why one of its mails or all sending is held. A
- * deleted mail has no utr, tracking and wait, but has the counters of what it sent. `next_due_at` is when the first waiting
+ * The report of an automation. `held_reason` says why Sendlark moved the automation back to draft, or why one of its mails or all
+ * sending is held. A deleted mail has no utr, tracking and wait, but still has its counters. `next_due_at` is when the first waiting
  * enrolment without a queued mail gets its mail; null while the automation is not live.
  */
 export type Report = Static<typeof Report>;
@@ -298,10 +302,10 @@ function automationReport(db: Db, automation: Automation): Report {
     entered: sumOf(places),
     mails: mails.map(({ id: _, position, parent_id, findings, ...mail }) => {
       const people = peopleAt(position);
-      // Contacts on the other path are behind it, too.
       return {
         ...mail,
         ...people,
+        // Contacts on the other path have a higher position, too. So for a mail on a path, only mails that were sent count.
         passed: parent_id === null ? people.passed : mail.triggered,
         findings: shownFindings(findings === null ? null : JSON.parse(findings)),
       };
@@ -311,22 +315,23 @@ function automationReport(db: Db, automation: Automation): Report {
     ),
   };
 
-  /** Returns the numbers of people at the mail in this position; nobody is at a deleted mail. */
+  /** Returns the numbers of contacts at the step in this position; with null (a deleted mail), zeros. */
   function peopleAt(position: number | null) {
-    const before = places.filter(
+    const placesBefore = places.filter(
       ({ position: at }) => position !== null && steps.find((step) => step.position > at)?.position === position,
     );
-    const due = before.flatMap((place) => place.due ?? []);
-    const isDue = automation.status === AUTOMATION_STATUS.live && due.length > 0;
+    const dueTimes = placesBefore.flatMap((place) => place.due ?? []);
+    const hasDueTime = automation.status === AUTOMATION_STATUS.live && dueTimes.length > 0;
     return {
-      waiting: sumOf(before.filter(({ state }) => state === 'waiting')),
+      waiting: sumOf(placesBefore.filter(({ state }) => state === 'waiting')),
       passed: sumOf(places.filter(({ position: at }) => position !== null && at >= position)),
-      left: sumOf(before.filter(({ state }) => state === 'left')),
-      next_due_at: isDue ? isoTimestamp(new Date(Math.min(...due))) : null,
+      left: sumOf(placesBefore.filter(({ state }) => state === 'left')),
+      next_due_at: hasDueTime ? isoTimestamp(new Date(Math.min(...dueTimes))) : null,
     };
   }
 }
 
+/** The place of a mail in its automation. */
 interface ReportedPlace {
   id: number;
   /** Null for a deleted mail. */
@@ -335,16 +340,18 @@ interface ReportedPlace {
   parent_id: number | null;
 }
 
-/** The number of enrolments with the same state and reason at the same place. */
+/** The enrolments with the same state and reason at the same place. */
 interface Place {
   state: string;
-  /** In its stored form. */
+  /** Why these contacts exited, in the stored form; null if there is no reason. */
   reason: string | null;
   /** Mails with a higher position are still to come. */
   position: number;
+  /** The number of these enrolments. */
   count: number;
   /**
-   * When the first waiting enrolment at this place is due, epoch milliseconds; null if none waits, or if all of them have a queued mail.
+   * When the first of these enrolments that wait without a queued mail is due, in epoch milliseconds; null if no enrolment waits without a
+   * queued mail.
    */
   due: number | null;
 }
@@ -353,14 +360,14 @@ function sumOf(places: readonly Place[]): number {
   return places.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Counts enrolments by state and reason, whichever mail they got last. */
+/** Counts enrolments by state and reason, at all places together. */
 function countPeople(places: readonly Place[]): Report['people'] {
   const byReason = Map.groupBy(places, ({ state, reason }) => `${state} ${reason ?? ''}`).values();
-  return [...byReason].flatMap((some) => {
-    const [first] = some;
+  return [...byReason].flatMap((samePlaces) => {
+    const [first] = samePlaces;
     if (first === undefined) return [];
     const reason = readStored(first.reason);
-    return [{ state: first.state, reason, reason_code: codeOf(reason), count: sumOf(some) }];
+    return [{ state: first.state, reason, reason_code: codeOf(reason), count: sumOf(samePlaces) }];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The operation that reads the results of an automation: whether contacts who get its mails reach the goal more often,
- * and bring more value, than contacts in the control group, who get nothing. docs/automations.md says what is counted.
+ * The operation that reads the results of an automation: whether contacts who get its mails (the treated) reach the goal more
+ * often, and bring more value, than contacts in the control group, who get nothing. docs/automations.md says what is counted.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
@@ -16,11 +16,11 @@ import { ByUtr } from './automations.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The number of runs read without a pause: a few milliseconds. */
+/** The number of enrolments that are read without a pause, which takes a few milliseconds. */
 const PAGE_ROWS = 500;
-/** With fewer contacts who have a value in a currency, their mean says nothing. */
+/** The number of contacts with a value in a currency from which on their mean says something. */
 const LEAST_WITH_VALUE = 20;
-/** The number of days of the shares over time. */
+/** The maximum number of days in the course of the shares. */
 const MOST_POINTS = 60;
 /** The maximum number of days that a forecast names. */
 const MOST_DAYS = 365;
@@ -28,50 +28,59 @@ const MOST_DAYS = 365;
 const comparison = {
   difference: nullable(
     Type.Number(),
-    'Of a contact who gets the e-mails, less that of a contact of the control group; null: too little is known.',
+    'The share or value of a contact who gets the e-mails, minus that of a contact of the control group; null if too little is known.',
   ),
-  low: nullable(Type.Number(), 'Where its interval of 95% begins, which holds at all readings together.'),
-  high: nullable(Type.Number(), 'Where it ends.'),
+  low: nullable(
+    Type.Number(),
+    'The lower end of the 95% interval of the difference. The interval holds however often the results are read.',
+  ),
+  high: nullable(Type.Number(), 'The upper end of this interval.'),
   days_more: nullable(
     integer(),
-    'About how many days more show a difference, if it stays as large and as many enter; 0: it is clear; null: it cannot be foretold.',
+    'About how many more days it takes until the difference is certain, if it stays as large and as many contacts enter. 0: it is certain now; null: no forecast is possible.',
   ),
 };
 const Results = Type.Object({
-  hold_out: integer({ description: 'How many of a hundred contacts who enter get nothing now.' }),
+  hold_out: integer({ description: 'The percentage of entering contacts who get nothing now.' }),
   since: nullable(
     isoTimestampSchema(),
-    'Contacts who first entered since then are compared; null: never a control group.',
+    'Contacts whose first entry was after this time are compared; null if the automation never had a control group.',
   ),
-  treated: integer({ description: 'Contacts who entered for the first time and get the e-mails.' }),
-  held_out: integer({ description: 'Contacts who would have entered for the first time, and get nothing.' }),
+  treated: integer({ description: 'The number of contacts who entered for the first time and get the e-mails.' }),
+  held_out: integer({
+    description: 'The number of contacts of the control group, who entered for the first time and get nothing.',
+  }),
   goal: nullable(
     Type.Object({
-      treated: integer({ description: 'How many of the treated reached the goal.' }),
-      held_out: integer({ description: 'How many of the control group reached it.' }),
+      treated: integer({ description: 'The number of contacts with the e-mails who reached the goal.' }),
+      held_out: integer({ description: 'The number of contacts of the control group who reached the goal.' }),
       ...comparison,
       days: Type.Array(
         Type.Object({
           day: Type.String({ description: 'YYYY-MM-DD, UTC.' }),
           treated: Type.Number({
-            description: 'The share of the treated so far that had reached the goal by the end of the day.',
+            description: 'The share of the contacts with the e-mails who had reached the goal by the end of the day.',
           }),
-          held_out: Type.Number({ description: 'The same of the control group.' }),
-          low: Type.Number({ description: 'Where the interval of the difference began.' }),
-          high: Type.Number({ description: 'Where it ended.' }),
+          held_out: Type.Number({ description: 'The same share in the control group.' }),
+          low: Type.Number({ description: 'The lower end of the interval of the difference on this day.' }),
+          high: Type.Number({ description: 'The upper end of this interval.' }),
         }),
         {
-          description: `How the shares came about: at most ${MOST_POINTS} days, evenly spread, from the first with contacts in both groups to today.`,
+          description: `The course of the shares: at most ${MOST_POINTS} days, evenly spread, from the first day with contacts in both groups to today.`,
         },
       ),
     }),
-    'The shares that reached the goal since they entered; null: the automation has none.',
+    'The contacts of both groups who reached the goal after they entered; null if the automation has no goal.',
   ),
   values: Type.Array(
     Type.Object({
-      currency: Type.String({ description: 'ISO 4217; empty: events with a value and no currency.' }),
-      treated: Type.Number({ description: 'The value of all events of the treated since they entered.' }),
-      held_out: Type.Number({ description: 'The same of the control group.' }),
+      currency: Type.String({
+        description: 'The code of the currency (ISO 4217); empty for events with a value but no currency.',
+      }),
+      treated: Type.Number({
+        description: 'The value of all events of the contacts with the e-mails since they entered.',
+      }),
+      held_out: Type.Number({ description: 'The same value in the control group.' }),
       ...comparison,
     }),
     { description: 'The value of events per contact, by currency.' },
@@ -106,13 +115,16 @@ export const readResults = operation({
   },
 });
 
+/** What is counted of a group of contacts. */
 interface Counts {
   people: number;
+  /** The number of contacts who reached the goal. */
   reached: number;
-  /** How many entered and how many reached the goal on each day, by the number of the day since 1970, UTC. */
+  /** The number of contacts who entered on each day. The keys are days since 1970 (UTC). */
   enteredOn: Map<number, number>;
+  /** The number of contacts who reached the goal on each day. The keys are days since 1970 (UTC). */
   reachedOn: Map<number, number>;
-  /** By currency. `givers` is the number of contacts with a value. */
+  /** For each currency the number of contacts with a value (`givers`), and the sum of their values and of the squares of these values. */
   values: Map<string, { givers: number; sum: number; squares: number }>;
 }
 
@@ -135,15 +147,14 @@ function comparedGoal(treated: Counts, held: Counts, elapsed: number) {
 }
 
 /**
- * Returns the shares that had reached the goal at the end of each day, from the first day with contacts in both groups.
+ * Returns the shares of both groups that had reached the goal at the end of each day, from the first day with contacts in both groups.
  * `now`: epoch milliseconds.
  */
 function daysOf(treated: Counts, held: Counts, now: number) {
-  const entries = [treated, held].map(({ enteredOn }) => [...enteredOn.keys()]);
-  if (entries.some((days) => days.length === 0)) return [];
-  const first = Math.max(...entries.map((days) => days.reduce((least, day) => Math.min(least, day))));
+  if (treated.people === 0 || held.people === 0) return [];
+  const first = Math.max(...[treated, held].map(({ enteredOn }) => Math.min(...enteredOn.keys())));
   const last = dayOf(now);
-  // The clock was set back since.
+  // The clock was set back since the first entry.
   if (last < first) return [];
   const step = Math.ceil((last - first + 1) / MOST_POINTS);
   const upTo = (counts: Map<number, number>, end: number) =>
@@ -154,12 +165,13 @@ function daysOf(treated: Counts, held: Counts, now: number) {
   });
   const days = Array.from({ length: Math.ceil((last - first + 1) / step) }, (_, at) => last - at * step).reverse();
   return days.map((day) => {
-    const [theirs, others] = [groupOn(treated, day), groupOn(held, day)] as const;
-    const { low, high } = watchedDifference(theirs, others, 1);
+    const treatedOn = groupOn(treated, day);
+    const heldOn = groupOn(held, day);
+    const { low, high } = watchedDifference(treatedOn, heldOn, 1);
     return {
       day: isoTimestamp(new Date(day * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
-      treated: theirs.successes / theirs.people,
-      held_out: others.successes / others.people,
+      treated: treatedOn.successes / treatedOn.people,
+      held_out: heldOn.successes / heldOn.people,
       low,
       high,
     };
@@ -167,32 +179,33 @@ function daysOf(treated: Counts, held: Counts, now: number) {
 }
 
 function comparedValues(currency: string, treated: Counts, held: Counts, elapsed: number) {
-  const of = ({ people, values }: Counts) => ({
+  const valuesOf = ({ people, values }: Counts) => ({
     people,
     ...(values.get(currency) ?? { givers: 0, sum: 0, squares: 0 }),
   });
-  const [first, second] = [of(treated), of(held)] as const;
-  const isKnown = first.givers + second.givers >= LEAST_WITH_VALUE;
+  const treatedValues = valuesOf(treated);
+  const heldValues = valuesOf(held);
+  const isKnown = treatedValues.givers + heldValues.givers >= LEAST_WITH_VALUE;
   return {
-    treated: first.sum,
-    held_out: second.sum,
-    ...compared(isKnown ? watchedMeans(first, second) : null, elapsed),
+    treated: treatedValues.sum,
+    held_out: heldValues.sum,
+    ...compared(isKnown ? watchedMeans(treatedValues, heldValues) : null, elapsed),
   };
 }
 
-/**
- * Returns a difference as the API has it. An interval becomes about half as wide with four times the contacts, so in
- * four times the days. Less than a day is no pace, and without any difference nothing says how many days it takes.
- */
+/** Returns a difference in the form of the API. `elapsed` is the number of days since the first entry that counts. */
 function compared(measured: Difference | null, elapsed: number) {
   if (measured === null) return { difference: null, low: null, high: null, days_more: null };
   const { difference, low, high } = measured;
   if (low > 0 || high < 0) return { ...measured, days_more: 0 };
+  // On the first day, nobody knows how many contacts enter per day. A difference of 0 never becomes certain.
   if (elapsed < 1 || difference === 0) return { ...measured, days_more: null };
+  // The interval becomes half as wide with four times as many contacts, which takes four times as many days.
   const days = Math.ceil(elapsed * (((high - low) / (high + low)) ** 2 - 1));
   return { ...measured, days_more: days <= MOST_DAYS ? Math.max(1, days) : null };
 }
 
+/** The run of a contact in the automation. Times are epoch milliseconds; `goal_at` is null if the contact has not reached the goal. */
 interface Entry {
   address_id: number;
   run: number;
@@ -202,8 +215,8 @@ interface Entry {
 }
 
 /**
- * Counts the contacts who first entered since `since`, epoch milliseconds, each from then on: whether they reached the
- * goal, and the value of their events. Counts in pages, so that other requests can be handled in between.
+ * Counts the contacts whose first entry was at or after `since` (epoch milliseconds), and of these the contacts who reached the goal after
+ * it, and the value of their events after it. Counts in pages, so that other requests are handled in between.
  */
 async function countResults(client: Database, automation: number, since: number) {
   const page = client.prepare<[object], Entry>(`SELECT address_id, run, entered_at, reason IS @held AS is_held, goal_at
@@ -215,23 +228,23 @@ async function countResults(client: Database, automation: number, since: number)
         ON v.address_id = p.value ->> 'address_id' AND v.happened_at >= p.value ->> 'entered_at'
       WHERE v.value IS NOT NULL GROUP BY v.address_id, 2`);
   const [treated, held] = [newCounts(), newCounts()];
-  const of = ({ is_held }: { is_held: 0 | 1 }) => (is_held === 1 ? held : treated);
+  const groupOf = ({ is_held }: { is_held: 0 | 1 }) => (is_held === 1 ? held : treated);
   let last: Pick<Entry, 'address_id' | 'run'> | undefined = { address_id: 0, run: 0 };
   while (last !== undefined) {
     const rows: Entry[] = page.all({ automation, address: last.address_id, run: last.run, held: HELD_OUT });
     const first = rows.filter(({ run, entered_at }) => run === 1 && entered_at >= since);
     for (const entry of first) {
-      const counts = of(entry);
+      const counts = groupOf(entry);
       counts.people++;
       addTo(counts.enteredOn, dayOf(entry.entered_at));
       if (entry.goal_at === null) continue;
       counts.reached++;
       addTo(counts.reachedOn, dayOf(entry.goal_at));
     }
-    for (const { currency, value, ...who } of values.all(JSON.stringify(first))) {
-      const before = of(who).values.get(currency) ?? { givers: 0, sum: 0, squares: 0 };
-      const { givers, sum, squares } = before;
-      of(who).values.set(currency, { givers: givers + 1, sum: sum + value, squares: squares + value ** 2 });
+    for (const { currency, value, ...contact } of values.all(JSON.stringify(first))) {
+      const { values: groupValues } = groupOf(contact);
+      const { givers, sum, squares } = groupValues.get(currency) ?? { givers: 0, sum: 0, squares: 0 };
+      groupValues.set(currency, { givers: givers + 1, sum: sum + value, squares: squares + value ** 2 });
     }
     last = rows.length < PAGE_ROWS ? undefined : rows.at(-1);
     await setImmediate();

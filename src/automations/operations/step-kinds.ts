@@ -1,9 +1,8 @@
 /**
- * The kinds of steps other than mails: the settings of each, and how they are checked. A new kind is a line in STEP_KINDS of
- * database/schema/campaigns.ts, and in SETTINGS and OTHER_KINDS here; what it does is in path.ts and step-actions.ts, its form in
- * screens/steps.tsx.
+ * The kinds of steps other than mails: the settings of each kind, and their checks. A new kind needs a line in STEP_KINDS of
+ * database/schema/campaigns.ts, and in SETTINGS and OTHER_KINDS of this file. What a step does is in path.ts and step-actions.ts, and its
+ * form is in screens/steps.tsx.
  */
-
 import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
@@ -23,7 +22,7 @@ import { CHANGES_CONTACTS } from '../step-actions.ts';
 /** The kinds of steps other than mails. */
 export type OtherKind = Exclude<(typeof STEP_KINDS)[number], 'mail'>;
 
-/** The settings of steps as a request gives them. */
+/** The settings of a step in the form of a request. */
 export interface GivenSettings {
   segment_id?: number;
   share?: number;
@@ -39,7 +38,7 @@ export interface GivenSettings {
 }
 type SettingName = keyof GivenSettings;
 
-/** The columns with the settings of a step; null: its kind has no such setting. */
+/** The columns with the settings of a step. Null means that its kind has no such setting. */
 type StoredSettings = Pick<typeof automationSchedules.$inferSelect, SettingName | 'field_id'>;
 
 const SETTING_NAMES = [
@@ -56,7 +55,7 @@ const SETTING_NAMES = [
   'timeout_hours',
 ] as const satisfies readonly SettingName[];
 
-/** The settings of a mail: none. */
+/** The columns with the settings, for a mail, which has no settings. */
 export const NO_SETTINGS: StoredSettings = {
   segment_id: null,
   share: null,
@@ -72,7 +71,7 @@ export const NO_SETTINGS: StoredSettings = {
   timeout_hours: null,
 };
 
-/** The columns of a mail in other steps. */
+/** What a step other than a mail stores in the columns that only mails use. */
 export const NO_MAIL = {
   languages: null,
   sender_id: 0,
@@ -85,7 +84,7 @@ export const NO_MAIL = {
   tracking: 0,
 };
 
-/** Which settings a step must and may have. */
+/** The names of the settings that a step must have, and may have. */
 interface Settings {
   required: readonly SettingName[];
   optional?: readonly SettingName[];
@@ -102,16 +101,17 @@ const SETTINGS: Readonly<Record<OtherKind, Settings>> = {
   webhook: { required: [], optional: ['value'] },
   exit: { required: [] },
 };
+/** The settings of a wait, by what contacts wait for. */
 const SETTINGS_OF_WAIT: Readonly<Record<(typeof AWAITED)[number], Settings>> = {
   event: { required: ['until', 'event', 'timeout_hours'], optional: ['event_filter'] },
   date: { required: ['until', 'field', 'timeout_hours'], optional: ['hour'] },
   weekday: { required: ['until', 'weekday'], optional: ['hour'] },
   hour: { required: ['until', 'hour'] },
 };
-/** The texts that a step has without them. */
+/** The values of optional settings that a request leaves out. */
 const DEFAULTS = { value: '', event_filter: '' };
 
-/** The kinds in the order in which the page offers them. */
+/** The kinds of steps other than mails, in the order in which the page offers them. */
 export const OTHER_KINDS = [
   'if',
   'split',
@@ -124,32 +124,32 @@ export const OTHER_KINDS = [
   'exit',
 ] as const;
 
-/** Throws 403 if a key pair may not change contacts and a step of this kind would. */
+/** Throws 403 if a step of this kind changes contacts, and the key pair of the request may not change contacts. */
 export function requireScopeOfStep(kind: string, { scopes }: Pick<Caller, 'scopes'>): void {
   if (scopes !== null && CHANGES_CONTACTS.has(kind)) requireScope({ role: 'editor', scope: 'contacts' }, scopes);
 }
 
-/** The fields that every contact has and steps can set. An address belongs to a consent, so no step changes it. */
+/** The fields of every contact that steps can set. A contact consented with the address, so no step changes the address. */
 export const SETTABLE_FIELDS: readonly string[] = [...TEXT_COLUMNS, 'country'];
 
-/** Returns which settings a step of this kind has; of a wait, by what it waits for. */
+/** Returns the names of the settings of a step of this kind. Those of a wait depend on what contacts wait for (`until`). */
 function settingsOf(kind: OtherKind, until: GivenSettings['until']): Required<Settings> {
   return { optional: [], ...(kind === 'wait_until' && until !== undefined ? SETTINGS_OF_WAIT[until] : SETTINGS[kind]) };
 }
 
-/** Returns the settings among the given ones that a step of this kind has. */
-export function ownSettings<Given extends { until?: string }>(kind: OtherKind, input: Given): Partial<Given> {
+/** Returns the part of the input that is settings of a step of this kind. */
+export function ownSettings<Input extends { until?: string }>(kind: OtherKind, input: Input): Partial<Input> {
   const { required, optional } = settingsOf(
     kind,
     AWAITED.find((known) => known === input.until),
   );
   const names: readonly string[] = [...required, ...optional];
-  return Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name))) as Partial<Given>;
+  return Object.fromEntries(Object.entries(input).filter(([name]) => names.includes(name))) as Partial<Input>;
 }
 
 /**
- * Returns the names of the settings of a stored step that a change keeps. A field counts as changed with its value, which must fit
- * the field. All settings count as changed if contacts wait for something else.
+ * Returns the names of the settings of a stored step that a change keeps. The field counts as changed if the value changes, because the
+ * value must fit the field. All settings count as changed if contacts wait for something else.
  */
 export function keptSettings(before: GivenSettings, after: GivenSettings): ReadonlySet<SettingName> {
   if (after.until !== before.until) return new Set();
@@ -157,7 +157,7 @@ export function keptSettings(before: GivenSettings, after: GivenSettings): Reado
   return new Set(SETTING_NAMES.filter((name) => isKept(name) && (name !== 'field' || isKept('value'))));
 }
 
-/** Adds the field errors of a step's settings. Those in `kept` are not checked: what they name may have been deleted since. */
+/** Adds the field errors of a step's settings. Does not check the settings in `kept`, because the segment, list or field may have been deleted since. */
 export function checkSettings(
   { db, accountId }: Context,
   input: GivenSettings & { kind?: OtherKind },
@@ -194,7 +194,7 @@ export function storedSettings(db: Db, accountId: number, kind: OtherKind, input
   const { required, optional } = settingsOf(kind, input.until);
   const { field, ...settings } = ownSettings(kind, input);
   const defaults = Object.fromEntries(
-    Object.entries(DEFAULTS).filter(([name]) => [...required, ...optional].some((one) => one === name)),
+    Object.entries(DEFAULTS).filter(([name]) => [...required, ...optional].some((setting) => setting === name)),
   );
   const stored = { ...NO_SETTINGS, ...defaults, ...settings };
   if (field === undefined) return stored;
@@ -203,7 +203,7 @@ export function storedSettings(db: Db, accountId: number, kind: OtherKind, input
   return { ...stored, field: settable?.name ?? null, field_id: settable?.id ?? null };
 }
 
-/** Returns the settings of a stored step as a request gives them. */
+/** Returns the settings of a stored step in the form of a request. */
 export function givenSettings(db: Db, step: StoredSettings & { user_id: number }): GivenSettings {
   const custom = listCustomFields(db, step.user_id).find(({ id }) => id === step.field_id);
   const stored = { ...step, field: step.field ?? custom?.field_name ?? null };
@@ -213,26 +213,29 @@ export function givenSettings(db: Db, step: StoredSettings & { user_id: number }
   ) as GivenSettings;
 }
 
-/** Returns the custom field with this name, in any case, if it holds dates. */
+/** Returns the custom field with this name, in upper or lower case, if it holds dates; otherwise undefined. */
 export function findDate(db: Db, accountId: number, name: string): CustomField | undefined {
   return listCustomFields(db, accountId).find(
     ({ field_name, field_type }) => field_name.toLowerCase() === name.toLowerCase() && isDateType(field_type),
   );
 }
 
-/** Returns true if values of this type of field are dates that a step can wait for. */
+/** Returns true if a custom field of this type holds dates for which a step can wait. */
 export function isDateType(type: string): boolean {
   return type === 'datetime-local' || type === 'yearly-date';
 }
 
-/** A field that a step can set: the name of a field that every contact has, or the id of a custom field. */
+/** A field that a step can set. */
 interface Settable {
+  /** The name of a field that every contact has; null for a custom field. */
   name: string | null;
+  /** The id of a custom field; null for other fields. */
   id: number | null;
+  /** Returns true if the field can have this value. */
   accepts(value: string): boolean;
 }
 
-/** Returns the field with this name, in any case; null if there is none. */
+/** Returns the field with this name, in upper or lower case, that a step can set; null if there is none. */
 function findSettable(db: Db, accountId: number, text: string): Settable | null {
   const name = text.toLowerCase();
   if (name === 'country') return { name, id: null, accepts: (value) => countryId(value) !== null };

@@ -1,4 +1,7 @@
-/** The operation that counts how many contacts met the trigger of an automation in the last days, from what is stored about the past. */
+/**
+ * The operation that counts how many contacts met the trigger of an automation in the last 30 days. It reads the stored history of lists,
+ * segments, events, forms and dates.
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
@@ -12,38 +15,39 @@ import { type Automation, requireAutomation } from '../automations.ts';
 import { datesOf, isFilled } from '../date-entries.ts';
 import { ByUtr } from './automations.ts';
 
-/** How far back contacts are counted. */
+/** The number of past days, and of coming days, in which contacts are counted. */
 const DAYS = 30;
 const DAY_MS = 86_400_000;
-/** The number of rows that are read without a pause, which takes some milliseconds, and the maximum of all rows of one answer. */
+/** The number of rows that are read without a pause, which takes some milliseconds. */
 const PAGE_ROWS = 2000;
+/** The maximum number of rows that are read for one answer. */
 const MOST_ROWS = 50_000;
 
-/** One count of an account at a time, since each may read many rows. */
+/** Lets each account make one count at a time, because a count may read many rows. */
 const inCountingTurn = limitPerKey({ most: 50 });
 
 const Counted = Type.Object(
   {
-    days: integer({ description: 'How many days back contacts are counted.' }),
+    days: integer({ description: 'The number of past days in which contacts are counted.' }),
     contacts: nullable(
       integer(),
-      'How many contacts of the target met the trigger in these days; null: nobody knows, since past changes of fields are not kept, contacts enter only by hand, or it has no target or trigger yet.',
+      'The number of contacts of the target who met the trigger in these days. Null if this is unknown: past changes of fields are not kept, contacts enter only by hand, or no target is chosen yet.',
     ),
     coming: nullable(
       integer(),
-      'Of a date: how many contacts of the target meet the trigger in the next days, as many as `days`; null: another trigger, or no target yet.',
+      'Trigger date: the number of contacts of the target who meet the trigger in the next `days` days. Null for other triggers, or if no target is chosen yet.',
     ),
-    is_complete: zeroOrOne('1: these are all of them; 0: there may be more.'),
+    is_complete: zeroOrOne('1: all contacts were counted; 0: there may be more.'),
   },
-  { description: 'The contacts, each once.' },
+  { description: 'The numbers of contacts. Each contact counts once.' },
 );
-/** How many contacts met a trigger. */
+/** The numbers of contacts who met a trigger. */
 export type CountedTrigger = Static<typeof Counted>;
 
 export const countTrigger = operation({
   name: 'Count how many contacts met the trigger of an automation in the last 30 days (addition)',
   description:
-    'Also for a draft. Contacts who may not get its e-mails, or may not enter again, count as well: a replay says who would have entered.',
+    'The automation may be a draft. Contacts who may not get its e-mails, or may not enter again, count as well; GET /automations/replay says who would have entered.',
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({ trigger: Counted }),
@@ -52,12 +56,12 @@ export const countTrigger = operation({
     const now = context.clock.now().getTime();
     const pages = pagesOf(context, automation, { from: now - DAYS * DAY_MS, to: now });
     if (pages === null) return { trigger: { days: DAYS, contacts: null, coming: null, is_complete: 1 as const } };
-    const isOfDates = automation.trigger_kind === 'date';
-    const ahead = isOfDates ? pagesOf(context, automation, { from: now, to: now + DAYS * DAY_MS }) : null;
+    const isByDate = automation.trigger_kind === 'date';
+    const comingPages = isByDate ? pagesOf(context, automation, { from: now, to: now + DAYS * DAY_MS }) : null;
     return inCountingTurn(context.accountId, async () => {
-      const most = ahead === null ? MOST_ROWS : MOST_ROWS / 2;
-      const past = await count(pages, most);
-      const coming = ahead === null ? null : await count(ahead, most);
+      const maxRows = comingPages === null ? MOST_ROWS : MOST_ROWS / 2;
+      const past = await count(pages, maxRows);
+      const coming = comingPages === null ? null : await count(comingPages, maxRows);
       const isComplete =
         past.isComplete && coming?.isComplete !== false && isFilled(context.db.$client, automation.trigger_field_id);
       return {
@@ -72,26 +76,31 @@ export const countTrigger = operation({
   },
 });
 
-/** Counts the contacts of these pages, each once, until `most` rows were read. Others are handled between two pages. */
-async function count(pages: Iterable<Page>, most: number): Promise<{ contacts: number; isComplete: boolean }> {
+/** Counts the contacts of these pages, each once, until `maxRows` rows were read. Lets other requests be handled between two pages. */
+async function count(pages: Iterable<Page>, maxRows: number): Promise<{ contacts: number; isComplete: boolean }> {
   const contacts = new Set<number>();
   let rows = 0;
   for (const { looked, met } of pages) {
     for (const address of met) contacts.add(address);
     rows += looked;
-    if (rows >= most) break;
+    if (rows >= maxRows) break;
     await setImmediate();
   }
-  return { contacts: contacts.size, isComplete: rows < most };
+  return { contacts: contacts.size, isComplete: rows < maxRows };
 }
 
-/** A part of what happened: how many rows were looked at, and the addresses of the contacts who met the trigger. */
+/** A page of rows about the trigger. */
 interface Page {
+  /** The number of rows that were read. */
   looked: number;
+  /** The ids of the addresses of the contacts who met the trigger. */
   met: readonly number[];
 }
 
-/** Returns the pages of what happened or, of dates, will happen in a span of time, newest first; null without a target, or if nothing is stored about such a trigger. */
+/**
+ * Returns pages of rows about the trigger in a span of time, which may lie in the future if contacts enter by a date. The newest come first.
+ * Null if no target is chosen, or if nothing is stored about such a trigger.
+ */
 function pagesOf({ db, config }: Context, automation: Automation, span: Span): Iterable<Page> | null {
   const client = db.$client;
   if (automation.automation_for === 0) return null;
@@ -109,22 +118,26 @@ function pagesOf({ db, config }: Context, automation: Automation, span: Span): I
   }
 }
 
+/** A span of time in epoch milliseconds. `from` itself does not belong to it, `to` does. */
 interface Span {
-  /** From when to when, epoch milliseconds. */
   from: number;
   to: number;
 }
 
-/** Rows of the past that belong to the account, in the order of their ids, or of when they happened. */
+/** Rows about the past of the account, which are read from the newest to older ones. */
 interface Source {
-  /** SQL: the rows, newest first, before @last and @at, as id, at (in the form of `start`), address_id and `fits`. */
+  /**
+   * SQL: the rows before @at and the id @last, newest first, with the columns id, at (in the form of `start`), address_id, and fits (1 if
+   * the row counts).
+   */
   rows: string;
   /** The end of the span, as an ISO timestamp or in epoch milliseconds. */
   start: string | number;
-  /** Further values that it binds. */
+  /** Further values for the parameters of `rows`. */
   values?: Readonly<Record<string, string>>;
 }
 
+/** Returns SQL for the rows of a table before the id @last, newest first. */
 const newest = (from: string, where: string) => `SELECT id, created_at AS at, address_id, 1 AS fits FROM ${from}
   WHERE ${where} AND id < @last ORDER BY id DESC`;
 const CONTACTS = newest('contacts INDEXED BY contacts_type', 'contact_type_id = @target AND deleted_at IS NULL');
@@ -139,8 +152,10 @@ const REJOINED = `SELECT id, rejoined_at AS at, address_id, is_removed = 0 AS fi
 const MOVES = `SELECT v.id, v.created_at AS at, c.address_id, c.contact_type_id = @target AND c.deleted_at IS NULL AS fits
   FROM contact_moves v INDEXED BY contact_moves_target LEFT JOIN contacts c ON c.id = v.contact_id
   WHERE v.to_type_id = @target AND v.id < @last ORDER BY v.id DESC`;
+/** Contacts who confirmed the form of the trigger. */
 const CONFIRMED = newest('consent_log INDEXED BY consent_log_form', 'form_id = @form');
 
+/** Returns the rows about contacts who joined the target, by every way of joining it. */
 function* joins(client: Database, automation: Automation, span: Span): Generator<Page> {
   const sources = automation.automation_for_table === 'segments' ? [MEMBERS, REJOINED] : [CONTACTS, MOVES];
   for (const rows of sources)
@@ -159,7 +174,7 @@ function eventSource({ user_id: account, trigger_filter }: Automation, { to }: S
   };
 }
 
-/** Reads the rows of a source, newest first, until one is older than the span. */
+/** Reads the rows of a source, newest first, until a row is older than the span. */
 function* readBack(client: Database, automation: Automation, { from }: Span, source: Source): Generator<Page> {
   const page = client.prepare<[object], { id: number; at: string | number; address_id: number; is_met: 0 | 1 }>(`
     SELECT p.id, p.at, p.address_id, ifnull(p.fits AND ${isMember('p')}, 0) AS is_met

@@ -1,4 +1,4 @@
-/** The trigger of an automation: what a request may set, the columns it is stored in, and how it is shown. */
+/** The trigger of an automation: the parameters of a request, their checks, the columns that store the trigger, and how the API shows it. */
 import Type, { type Static } from 'typebox';
 import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { isEventName, parseFilter } from '../../audience/events/names.ts';
@@ -15,83 +15,109 @@ import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import type { Context } from '../../operations/operation.ts';
 import { type Automation, triggerFieldName } from '../automations.ts';
 
-/** The longest time between a date and the entry by it. */
+/** The maximum number of days between a date and the entry by this date. */
 const MAX_DAYS = 365;
-/** The longest time after which a contact may enter again: ten years. */
+/** The maximum number of days after which a contact may enter again: ten years. */
 const MAX_RE_ENTRY_DAYS = 3650;
 
-/** The parts of a trigger in a request. */
+/** The parameters of a trigger in a request. */
 export const triggerInput = {
   trigger_kind: Type.Optional({
     ...choice(...TRIGGER_KINDS),
     description:
-      'How contacts of the target enter. join: by joining it; event: by trigger_event; date: on a date of theirs; field: when a field changes; form: by confirming a form; hand: only through POST /automations/enter.',
+      'How contacts of the target enter. join: when they join the target; event: by trigger_event; date: on a date in one of their fields; field: when a field changes; form: when they confirm a form; hand: only through POST /automations/enter.',
   }),
   trigger_event: Type.Optional(
-    line({ description: 'The event by which contacts of the target enter; empty: they enter by joining it.' }),
+    line({
+      description:
+        'The name of the event by which contacts of the target enter. If empty, contacts enter when they join the target.',
+    }),
   ),
   trigger_filter: Type.Optional(
-    line({ description: 'Only such events: a property, = != > >= < or <=, and a text or number. Empty: all.' }),
+    line({
+      description:
+        'Only events that pass this filter count: a property, then = != > >= < or <=, then a text or number. If empty, every event of this name counts.',
+    }),
   ),
   trigger_field: Type.Optional(
     line({
       description:
-        'Of date: the name of a custom field with dates. Of field: that of a custom field or a field of every contact.',
+        'Trigger date: the name of a custom field with dates. Trigger field: the name of a custom field or of a field of every contact.',
     }),
   ),
   trigger_value: Type.Optional(
     line({
-      description: 'Of field: the value to which it changes, without regard to the case of A to Z. Empty: any value.',
+      description:
+        'Trigger field: the value to which the field must change; the case of A to Z does not matter. If empty, every change counts.',
     }),
   ),
   trigger_days: Type.Optional(
     integer({
       maximum: MAX_DAYS,
-      description: 'Of date: how many days after the date contacts enter, or before it.',
+      description: 'Trigger date: how many days after the date contacts enter, or before it with trigger_before.',
     }),
   ),
-  trigger_before: Type.Optional(Type.Unsafe<0 | 1>(flag('Of date: 1: trigger_days are before the date.'))),
+  trigger_before: Type.Optional(
+    Type.Unsafe<0 | 1>(flag('Trigger date: 1: trigger_days are days before the date, not after it.')),
+  ),
   trigger_hour: Type.Optional(
     integer({
       minimum: 0,
       maximum: 23,
-      description: 'Of date: at which hour, in the time zone of the contact or, where it is unknown, of schedules.',
+      description:
+        'Trigger date: the hour of the entry in the time zone of the contact; if that is unknown, in the time zone of the setting TIME_ZONE.',
     }),
   ),
   trigger_yearly: Type.Optional(
     Type.Unsafe<0 | 1>(
-      flag('Of date: 1: every year on the day of the date, as always for a field of the type yearly-date.'),
+      flag(
+        'Trigger date: 1: contacts enter every year on the day of the date. Always 1 for a field of the type yearly-date.',
+      ),
     ),
   ),
-  trigger_form_id: Type.Optional(integer({ description: 'Of form: its id.' })),
+  trigger_form_id: Type.Optional(integer({ description: 'Trigger form: the id of the form.' })),
   re_entry: Type.Optional({
     ...choice(...RE_ENTRY),
     description:
-      'Who was in it enters again: never; days: re_entry_days after the last entry; key: by an event with another key, or on another date, of the triggers event and date only. Every year means key.',
+      'When a contact who was in the automation may enter again. never: not again; days: re_entry_days after the last entry; key: by an event with another key, or on another date, which works only with the triggers event and date. With trigger_yearly 1, always key.',
   }),
   re_entry_days: Type.Optional(
-    integer({ minimum: 1, maximum: MAX_RE_ENTRY_DAYS, description: 'Of the re-entry days: how many.' }),
+    integer({
+      minimum: 1,
+      maximum: MAX_RE_ENTRY_DAYS,
+      description: 'If re_entry is days: the number of days after the last entry.',
+    }),
   ),
 };
-const Given = Type.Object(triggerInput);
-type Given = Static<typeof Given>;
+const TriggerInput = Type.Object(triggerInput);
+type TriggerInput = Static<typeof TriggerInput>;
 
-/** The trigger of an automation as it is shown. */
+/** The trigger of an automation in an answer of the API. */
 export const triggerShown = {
   trigger_kind: { ...choice(...TRIGGER_KINDS), description: 'How contacts of the target enter.' },
-  trigger_event: Type.String({ description: 'Of event: its name; otherwise empty.' }),
-  trigger_filter: Type.String({ description: 'The filter of that event; empty: none.' }),
-  trigger_field: Type.String({ description: 'Of date and field: the name of the field; empty if it was deleted.' }),
-  trigger_value: Type.String({ description: 'Of field: the value to which it changes; empty: any.' }),
-  trigger_days: integer({ description: 'Of date: how many days after the date, or before it.' }),
-  trigger_before: zeroOrOne('Of date: 1: trigger_days are before the date.'),
-  trigger_hour: integer({ description: 'Of date: the hour.' }),
-  trigger_yearly: zeroOrOne('Of date: 1: every year.'),
-  trigger_form_id: nullable(integer(), 'Of form: its id.'),
+  trigger_event: Type.String({ description: 'Trigger event: the name of the event; otherwise empty.' }),
+  trigger_filter: Type.String({ description: 'Trigger event: the filter of the event; empty if every event counts.' }),
+  trigger_field: Type.String({
+    description: 'Triggers date and field: the name of the field; empty if the field was deleted.',
+  }),
+  trigger_value: Type.String({
+    description: 'Trigger field: the value to which the field must change; empty if every change counts.',
+  }),
+  trigger_days: integer({
+    description: 'Trigger date: how many days after the date contacts enter, or before it with trigger_before.',
+  }),
+  trigger_before: zeroOrOne('Trigger date: 1: trigger_days are days before the date, not after it.'),
+  trigger_hour: integer({ description: 'Trigger date: the hour of the entry.' }),
+  trigger_yearly: zeroOrOne('Trigger date: 1: contacts enter every year on the day of the date.'),
+  trigger_form_id: nullable(integer(), 'Trigger form: the id of the form.'),
 };
 
-/** Adds the field errors of a trigger that are known without the automation. */
-export function checkTrigger({ db, accountId }: Context, input: Partial<Given>, errors: FieldErrorCollector): void {
+/** Adds the field errors of a trigger that do not depend on the automation. */
+export function checkTrigger(
+  { db, accountId }: Context,
+  input: Partial<TriggerInput>,
+  errors: FieldErrorCollector,
+): void {
   const { trigger_event: event, trigger_filter: filter, trigger_field: field, trigger_form_id: form } = input;
   if (event && !isEventName(event)) errors.add('trigger_event', messages.selected('trigger_event'));
   if (field) errors.reference('trigger_field', () => findRuleField(listCustomFields(db, accountId), field) !== null);
@@ -107,26 +133,26 @@ export function checkTrigger({ db, accountId }: Context, input: Partial<Given>, 
 type Columns = Partial<typeof automations.$inferInsert>;
 
 /**
- * Returns the columns to set for a changed trigger, and lets the dates of its field be found. Throws 422 if a part that its kind needs is
- * missing. Call inside the transaction of the change; `now` is epoch milliseconds.
+ * Returns the columns to set for a changed trigger. If contacts enter by dates in a field, starts to make these dates findable. Throws 422
+ * if a parameter that the trigger needs is missing. Call inside the transaction of the change; `now` is epoch milliseconds.
  */
-export function triggerColumns(db: Db, before: Automation, input: Given, now: number): Columns {
+export function triggerColumns(db: Db, before: Automation, input: TriggerInput, now: number): Columns {
   const kind = kindAfter(before, input);
   const { trigger_event = before.trigger_event, trigger_form_id = before.trigger_form_id } = input;
   if (kind === 'event' && trigger_event === '') throw invalid('trigger_event', messages.required('trigger_event'));
   if (kind === 'form' && !trigger_form_id) throw invalid('trigger_form_id', messages.required('trigger_form_id'));
   const field = kind === 'date' || kind === 'field' ? fieldAfter(db, before, input, kind) : null;
-  const yearly = input.trigger_yearly ?? before.trigger_yearly;
-  const trigger_yearly = kind === 'date' && (field?.type === 'yearly-date' || yearly === 1) ? 1 : 0;
-  // A date of another year, or a renewed date, is a further entry.
-  const isOfDates = kind === 'date' && (trigger_yearly === 1 || before.trigger_kind !== 'date');
-  const re_entry =
-    input.re_entry === undefined || trigger_yearly === 1 ? (isOfDates ? 'key' : input.re_entry) : input.re_entry;
+  const wantsYearly = (input.trigger_yearly ?? before.trigger_yearly) === 1;
+  const trigger_yearly = kind === 'date' && (field?.type === 'yearly-date' || wantsYearly) ? 1 : 0;
+  // By default contacts enter again on another date, such as in the next year; if the trigger is yearly, always.
+  const isNewlyDated = kind === 'date' && before.trigger_kind !== 'date' && input.re_entry === undefined;
+  const re_entry = trigger_yearly === 1 || isNewlyDated ? 'key' : input.re_entry;
   if ((re_entry ?? before.re_entry) === 'days' && !(input.re_entry_days ?? before.re_entry_days))
     throw invalid('re_entry_days', messages.required('re_entry_days'));
   const hasKeys = kind === 'event' || kind === 'date';
-  const isOther = kind !== before.trigger_kind || before.re_entry !== 'key';
-  if (re_entry === 'key' && !hasKeys && isOther) throw invalid('re_entry', sentence('re_entry_without_keys'));
+  // Older automations can have re-entry by key although their trigger has no keys. They keep it until the kind of trigger changes.
+  const isRefused = !hasKeys && (kind !== before.trigger_kind || before.re_entry !== 'key');
+  if (re_entry === 'key' && isRefused) throw invalid('re_entry', sentence('re_entry_without_keys'));
   const columns = {
     trigger_kind: kind,
     trigger_event: kind === 'event' ? trigger_event : '',
@@ -154,10 +180,10 @@ export function triggerColumns(db: Db, before: Automation, input: Given, now: nu
   return {
     ...columns,
     trigger_filter: input.trigger_filter,
-    // By a trigger without keys, nobody entered again by key.
-    re_entry: re_entry ?? (before.re_entry === 'key' && !hasKeys && isOther ? 'never' : undefined),
+    // The new trigger has no keys, so re-entry by key becomes re-entry never.
+    re_entry: re_entry ?? (before.re_entry === 'key' && isRefused ? 'never' : undefined),
     re_entry_days: input.re_entry_days,
-    // Dates that came while the automation had another trigger start nothing.
+    // Dates that came while the automation had another trigger let nobody enter.
     ...(hasOtherDates && {
       dates_checked_to: kind === 'date' ? now : null,
       dates_since: kind === 'date' ? now : null,
@@ -165,14 +191,15 @@ export function triggerColumns(db: Db, before: Automation, input: Given, now: nu
   };
 }
 
-/** Returns the kind of trigger after a change. Requests from before there were kinds set the event alone. */
-function kindAfter({ trigger_kind: before }: Automation, { trigger_kind, trigger_event: event }: Given) {
+/** Returns the kind of trigger after a change. Older programs set only the event, without the kind. */
+function kindAfter({ trigger_kind: before }: Automation, { trigger_kind, trigger_event: event }: TriggerInput) {
   if (trigger_kind !== undefined) return trigger_kind;
   if (event) return 'event';
   return event === '' && before === 'event' ? 'join' : before;
 }
 
-function fieldAfter(db: Db, before: Automation, input: Given, kind: 'date' | 'field') {
+/** Returns the field of a trigger after a change. Throws 422 if it is missing, or if contacts cannot enter by this field. */
+function fieldAfter(db: Db, before: Automation, input: TriggerInput, kind: 'date' | 'field') {
   const name = input.trigger_field ?? triggerFieldName(db, before);
   const field = findRuleField(listCustomFields(db, before.user_id), name);
   if (name === '') throw invalid('trigger_field', messages.required('trigger_field'));

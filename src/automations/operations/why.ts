@@ -1,4 +1,7 @@
-/** Why one contact gets the mails and steps of an automation or not: those taken, those to come, and each rule with its value now. */
+/**
+ * The operation that explains why one contact gets the mails of an automation or not: with each rule and its current value, and with the
+ * steps that the contact has taken and those to come.
+ */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
@@ -40,23 +43,26 @@ const Step = Type.Object({
   utr: Type.String(),
   kind: { ...choice(...STEP_KINDS), description: 'The kind of the step.' },
   subject: Type.String(),
-  taken_at: nullable(isoTimestampSchema(), 'When the contact took the step, UTC; null before.'),
+  taken_at: nullable(isoTimestampSchema(), 'When the contact took the step, UTC; null if not yet.'),
   code: { ...nullable(choice(...STEP_OUTCOMES)), description: 'What was done at the step, as in the log.' },
   used: Type.Array(said(), {
     description:
       'What decided at the step: the segment and the values of the contact at that moment, the number drawn, the event, or the old and new value of the field.',
   }),
-  is_elsewhere: zeroOrOne('1: the contact took the other path.'),
+  is_elsewhere: zeroOrOne('1: the step is on a path that the contact did not take.'),
   due_at: nullable(
     isoTimestampSchema(),
-    'When the e-mail or step is due, UTC; where the contact waits, the latest end of the wait; null if it is not due as things are now, or if an earlier decision is open.',
+    'When the step is due, UTC. If the contact waits at the step, this is the latest end of the wait. Null if the step is not due as things are now, or if it depends on an earlier decision that is still open.',
   ),
-  awaits: nullable(said(), 'What the contact waits for at the step now; null: nothing.'),
-  change: nullable(said(), 'What would change that; null if there is nothing.'),
-  delivery_state: { ...nullable(DeliveryState), description: 'Of an e-mail: the state of its delivery.' },
-  attempts: nullable(integer(), 'Of an e-mail: how often it was handed to an SMTP relay.'),
-  reply: nullable(said(), "Of an e-mail: the relay's words, or the reason at that moment why it was not sent."),
-  reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
+  awaits: nullable(
+    said(),
+    'The event or time for which the contact waits at the step now; null if the contact does not wait at this step.',
+  ),
+  change: nullable(said(), 'What would let the contact go on at another time or path; null if nothing would.'),
+  delivery_state: { ...nullable(DeliveryState), description: 'The state of the delivery of an e-mail.' },
+  attempts: nullable(integer(), 'How often an e-mail was handed to an SMTP relay.'),
+  reply: nullable(said(), 'The reply of the SMTP relay to an e-mail, or the reason why the e-mail was not sent.'),
+  reply_code: nullable(Type.String(), 'The code of the reply, if the reply is a sentence of the service.'),
 });
 
 const Why = Type.Object({
@@ -66,10 +72,10 @@ const Why = Type.Object({
     ...choice('waiting', 'finished', 'left', 'outside'),
     description: 'State of the contact in the automation.',
   },
-  reason: nullable(said(), 'Why no more e-mails come; null while they come.'),
+  reason: nullable(said(), 'Why the contact gets no more e-mails; null while the contact gets e-mails.'),
   reason_code: nullable(Type.String()),
-  entered_at: nullable(isoTimestampSchema(), 'When the contact entered last, UTC; null before.'),
-  run: integer({ description: 'Which of the entries of the contact it is; 0 before the first.' }),
+  entered_at: nullable(isoTimestampSchema(), 'When the contact entered last, UTC; null if the contact never entered.'),
+  run: integer({ description: 'The number of entries of the contact; 0 if the contact never entered.' }),
   rules: CheckedRules,
   steps: Type.Array(Step, { description: 'The steps in reading order, past and to come.' }),
 });
@@ -79,7 +85,7 @@ export type Why = Static<typeof Why>;
 export const explainAutomation = operation({
   name: 'Explain why one contact gets the e-mails and steps of an automation or not (addition)',
   description:
-    'Each rule with its value now and what would change it, and each step of the last entry of the contact, past and to come, with what became of it.',
+    'Returns each rule with its current value and what would change the value, and each step since the last entry of the contact: past steps with their outcome, and steps to come.',
   role: 'viewer',
   input: Type.Object({ ...ByUtr.properties, email: emailSchema() }),
   output: Type.Object({ why: Why }),
@@ -106,7 +112,7 @@ export const explainAutomation = operation({
     };
     const isLive = automation.status === AUTOMATION_STATUS.live;
     const { state, reason, entered_at, run, steps } = plan;
-    const next = steps.find(isToCome);
+    const nextMail = steps.find(isMailToCome);
     const segment = (id: number | null): Target[] => (id === null ? [] : [{ table: 'segments', id: String(id) }]);
     return {
       why: {
@@ -120,30 +126,30 @@ export const explainAutomation = operation({
         rules: [
           checked('started', isLive, sentence(isLive ? 'why_started' : 'why_not_started'), 'why_start'),
           ...sendingRules(db, question, [automation]),
-          ...(next === undefined ? [] : senderRules(client, question, next.schedule.sender_id)),
-          targetRule(client, targetOf(automation), address),
+          ...(nextMail === undefined ? [] : senderRules(client, question, nextMail.schedule.sender_id)),
+          targetRule(client, targetForRule(automation), address),
           entryRule(context, automation, plan, address),
           outsideRule(client, 'goal', segment(automation.goal_segment_id), address),
           outsideRule(client, 'exit', segment(automation.exit_segment_id), address),
           ...contactRules(db, question),
         ],
-        steps: steps.map((step) => explained(client, step, address)),
+        steps: steps.map((step) => explainedStep(client, step, address)),
       },
     };
   },
 });
 
 /** Returns true for a mail that the contact may still get. */
-function isToCome({ schedule, taken, is_elsewhere }: PlannedStep): boolean {
+function isMailToCome({ schedule, taken, is_elsewhere }: PlannedStep): boolean {
   return schedule.kind === 'mail' && !is_elsewhere && (taken === undefined || taken.due_at !== null);
 }
 
-/** Returns the list or segment of an automation. */
-function targetOf({ automation_for: id, automation_for_table: table }: Automation): Target[] {
+/** Returns the list or segment of an automation; a list with id 0 if no target is chosen yet. */
+function targetForRule({ automation_for: id, automation_for_table: table }: Automation): Target[] {
   return [{ table: table === 'segments' ? 'segments' : 'contacts', id: String(id) }];
 }
 
-/** Returns the rule about entering: met by who is in the automation, and by others if they may enter. */
+/** Returns the rule about entering. It is met if the contact is in the automation, or may enter it. */
 function entryRule(
   { db, clock }: Context,
   automation: Automation,
@@ -167,8 +173,8 @@ function entryRule(
   return checked('entry', isMet, value, 'why_entry_change');
 }
 
-/** Returns a step as it is answered. */
-function explained(client: Database, step: PlannedStep, address: number): Why['steps'][number] {
+/** Returns a step in the form of the API. */
+function explainedStep(client: Database, step: PlannedStep, address: number): Why['steps'][number] {
   const { schedule, taken, due_at, is_elsewhere, awaited } = step;
   const { utr, kind, subject } = schedule;
   const reply = readStored(taken?.reply ?? null);
@@ -190,7 +196,7 @@ function explained(client: Database, step: PlannedStep, address: number): Why['s
   };
 }
 
-/** Returns what decided at a step that was taken. */
+/** Returns sentences about what decided at a step; an empty list if the contact has not taken the step. */
 function usedAt(client: Database, { schedule, taken }: PlannedStep, address: number): Said[] {
   if (taken === undefined) return [];
   const isYes = taken.outcome === 'yes';
@@ -206,7 +212,7 @@ function usedAt(client: Database, { schedule, taken }: PlannedStep, address: num
   }
   const draw = fractionFor(address, schedule.utr) * 100;
   const share = schedule.share ?? 0;
-  // The share or the address may have changed since.
+  // If the share or the address has changed since then, the number drawn is unknown.
   if (schedule.kind === 'split' && draw < share === isYes)
     reasons.unshift(sentence('used_draw', { draw: Math.floor(draw * 100) / 100, share }));
   return reasons;

@@ -1,7 +1,7 @@
 /**
- * Runs an automation over the past: the functions of the live service take every step, on a view of the database
- * (view.ts) in which the history happens again (history.ts). Its clock goes from each time at which something is due to
- * the next one.
+ * Runs an automation over the past. The history of the account happens again (history.ts) in a view of the database
+ * (view.ts), where the functions of the live service take every step. The clock of the replay stops only at times at which
+ * something is due.
  */
 import { followActivity } from '../../audience/segments/follow-activity.ts';
 import type { Segment } from '../../audience/segments/membership.ts';
@@ -36,40 +36,43 @@ import { markLive } from '../status.ts';
 import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
 
 const HOUR_MS = 3_600_000;
-/** The clock stops at the full multiples of this time. What is due in between is done at the next stop. */
+/** The clock stops only at multiples of this time (milliseconds). Whatever is due between two stops is done at the second stop. */
 const STOP_MS = HOUR_MS;
-/** After how long a transaction on the view is committed, in milliseconds. */
+/** The time in milliseconds after which a transaction on the view is committed. */
 const TRANSACTION_MS = 250;
 /** The number of mails that are claimed at once, as in the live service. */
 const CLAIMS = 500;
-/** After how long a mail is opened, where that is assumed. */
+/** The time between sending a mail and opening it, in milliseconds. */
 const OPENED_AFTER_MS = HOUR_MS;
-/** Opens are read once they are this old, because until then another hit may reveal that a machine made them. */
+/** The age in milliseconds from which on the live service reads an open. Until then, another hit can reveal that a machine opened the mail. */
 const SETTLED_MS = 60_000;
 
-/** What to try. */
+/** What to replay. */
 export interface ReplayPlan {
   automationId: number;
-  /** When the replay begins and ends, epoch milliseconds. */
+  /** The beginning of the replayed time, epoch milliseconds. */
   from: number;
+  /** The end of the replayed time, epoch milliseconds. */
   now: number;
-  /** How many of a hundred mails are assumed to be opened, and clicked. */
+  /** The percentage of mails that are assumed to be opened. */
   opens: number;
+  /** The percentage of mails that are assumed to be clicked. */
   clicks: number;
 }
 
-/** What a replay covered. */
+/** What was replayed, and whether the automation stopped. */
 export interface Replayed {
-  /** Epoch milliseconds. */
+  /** The beginning of the replayed time, epoch milliseconds. It is later than in the plan if the history was too long. */
   from: number;
+  /** The end of the replayed time, epoch milliseconds. */
   to: number;
-  /** Whether a step depends on opens or clicks. */
+  /** True if a step depends on opens or clicks. */
   needs_opens: boolean;
-  /** Why the automation stopped, in its stored form; null if it did not. */
+  /** Why the automation stopped, in the stored form; null if it did not stop. */
   problem: string | null;
 }
 
-/** The clock of a replay. Waits are measured by the same time. */
+/** The clock of a replay, which is set by hand. Intervals are measured by the same time. */
 class VirtualClock implements Clock {
   time = 0;
 
@@ -82,15 +85,14 @@ class VirtualClock implements Clock {
   }
 }
 
-/** Runs an automation over the past in the view, whose tables then hold what would have happened. `onProgress` gets a share from 0 to 1. */
+/** Runs an automation over the past. Afterwards the tables of the view hold what would have happened. `onProgress` gets a share from 0 to 1. */
 export async function replay(
   view: Db,
   config: Config,
   plan: ReplayPlan,
   onProgress: (share: number) => void,
 ): Promise<Replayed> {
-  const run = new Run(view, config, plan);
-  return run.run(onProgress);
+  return new Run(view, config, plan).run(onProgress);
 }
 
 class Run {
@@ -98,10 +100,10 @@ class Run {
   readonly #config: Config;
   readonly #plan: ReplayPlan;
   readonly #clock = new VirtualClock();
-  /** When the transaction began, by the clock of the process. */
-  #begun = 0;
-  /** The ids of the segments that no step changes, as JSON; null: no step changes contacts. */
-  #kept: string | null = null;
+  /** When the transaction on the view began, by `performance.now()`. */
+  #transactionBegan = 0;
+  /** The ids of the segments that no step changes, as JSON; null if no step changes a field or moves contacts. */
+  #keptSegments: string | null = null;
 
   constructor(view: Db, config: Config, plan: ReplayPlan) {
     this.#view = view;
@@ -113,12 +115,12 @@ class Run {
     const { automationId, from, now } = this.#plan;
     const client = this.#view.$client;
     client.prepare('INSERT INTO temp.automations SELECT * FROM main.automations WHERE id = ?').run(automationId);
-    // Until the replay begins, nobody enters.
+    // Nobody may enter before the replay begins.
     client.exec(`UPDATE temp.automations SET status = ${AUTOMATION_STATUS.draft}`);
     client
       .prepare('INSERT INTO temp.automation_schedules SELECT * FROM main.automation_schedules WHERE automation_id = ?')
       .run(automationId);
-    // The steps are tried as they are now on events from before they were changed.
+    // The replay uses the current steps, so events count also if they happened before a step was changed.
     client.exec('UPDATE temp.automation_schedules SET event_since = NULL');
     const automation = this.#automation();
     const steps = listSchedules(this.#view, automationId);
@@ -153,7 +155,7 @@ class Run {
           created_at: isoTimestamp(new Date(scope.from)),
         });
     const needs_opens = this.#needsOpens();
-    await this.#pass(feed, scope, needs_opens, onProgress);
+    await this.#passTime(feed, scope, needs_opens, onProgress);
     const { status, held_reason } = this.#automation();
     const problem = status === AUTOMATION_STATUS.live || held_reason === null ? null : stored(held_reason);
     return { from: scope.from, to: this.#clock.time, needs_opens, problem };
@@ -165,7 +167,7 @@ class Run {
     return automation;
   }
 
-  /** Lets the automation be live from the start on, as if nobody had been in it before. */
+  /** Sets the automation live at the start of the replay, and creates the tables in which the replay takes its notes. */
   #setLive(from: number): void {
     const client = this.#view.$client;
     markLive(this.#view, this.#plan.automationId, new Date(from));
@@ -177,14 +179,14 @@ class Run {
       CREATE TEMP TRIGGER replay_waits_noted AFTER UPDATE OF due_at ON deliveries WHEN new.state = ${DELIVERY_STATE.queued} AND new.due_at > old.due_at BEGIN
         INSERT INTO replay_waits VALUES (new.id) ON CONFLICT DO NOTHING;
       END;`);
-    // Events need not be read here: the history has the members of segments as events changed them.
+    // The service need not follow events here, because the history already has the members of segments as events changed them.
     writeNamedValue(client, 'contact_events_followed_to', String(Number.MAX_SAFE_INTEGER));
   }
 
   /**
-   * Keeps the members of segments that steps do not change. When a contact is changed, the live functions evaluate all
-   * rules, and by today's values and counts. The history has the past members of these segments, so the rules must not
-   * change them.
+   * Prepares to keep the members of all segments that no step changes. When a step changes a contact, the live functions
+   * evaluate the rules of all segments by today's values. But the history already has the past members of these segments, so
+   * the rules must not change them. While `replay_kept` holds the ids of these segments, triggers ignore such changes.
    */
   #keepSegments(steps: readonly ListedSchedule[]): void {
     const sets = steps.filter(({ kind }) => kind === 'set_field');
@@ -197,12 +199,12 @@ class Run {
       sets.some(({ field, field_id }) =>
         rules.some((rule) => (field_id === null ? rule.field === field : rule.customId === field_id)),
       );
-    const kept = this.#view
+    const unchanged = this.#view
       .select()
       .from(segmentsTable)
       .all()
       .filter((segment) => !isChanged(segment));
-    this.#kept = JSON.stringify(kept.map(({ id }) => id));
+    this.#keptSegments = JSON.stringify(unchanged.map(({ id }) => id));
     this.#view.$client.exec(`
       CREATE TEMP TABLE replay_kept (segment_id INTEGER PRIMARY KEY);
       CREATE TEMP TRIGGER replay_kept_out BEFORE INSERT ON segment_recipients
@@ -216,17 +218,17 @@ class Run {
       END;`);
   }
 
-  /** Takes steps that are due, and returns how many. */
+  /** Lets due enrolments take their steps. Returns the number of handled enrolments. */
   async #takeSteps(deps: Parameters<typeof enqueueDueMails>[0]): Promise<number> {
-    if (this.#kept === null) return enqueueDueMails(deps, false);
+    if (this.#keptSegments === null) return enqueueDueMails(deps, false);
     const client = this.#view.$client;
-    client.prepare<[string]>('INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#kept);
+    client.prepare<[string]>('INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#keptSegments);
     const taken = await enqueueDueMails(deps, false);
     client.prepare<[]>('DELETE FROM temp.replay_kept').run();
     return taken;
   }
 
-  /** Whether a segment of the automation has a rule about opens or clicks. */
+  /** Returns true if a segment of the automation has a rule about opens or clicks. */
   #needsOpens(): boolean {
     const rules = this.#view.$client.prepare<[], { rules: string }>('SELECT rules FROM segments').all();
     return rules.some(({ rules: text }) => {
@@ -235,11 +237,20 @@ class Run {
     });
   }
 
-  async #pass(feed: Feed, { automation, from, to }: Scope, needsOpens: boolean, onProgress: (share: number) => void) {
+  /** Lets the time of the replay pass, from stop to stop, and does at each stop whatever is due. */
+  async #passTime(
+    feed: Feed,
+    { automation, from, to }: Scope,
+    needsOpens: boolean,
+    onProgress: (share: number) => void,
+  ): Promise<void> {
     const clock = this.#clock;
     const deps = { db: this.#view, clock, config: this.#config, log: () => undefined, newMails: new NewMails() };
     const dates = automation.trigger_kind === 'date' ? new DateEntries(deps) : null;
     const post = new Post(this.#view, automation, this.#config.TIME_ZONE, needsOpens ? this.#plan : null);
+    const takeAllSteps = async () => {
+      while (this.#enter() + (await this.#takeSteps(deps)) + post.deliver(clock.time) > 0);
+    };
     clock.time = from;
     for (;;) {
       const before = clock.time;
@@ -248,84 +259,83 @@ class Run {
         ...(dates === null ? [] : [before + HOUR_MS - (before % HOUR_MS)]),
       );
       const stop = Math.max(before + 1, Math.ceil(next / STOP_MS) * STOP_MS);
-      if (!(stop <= to)) break;
+      if (stop > to) break;
       clock.time = stop;
-      await this.#atOnce(async () => {
+      await this.#inTransaction(async () => {
         feed.until(before, stop);
         await post.open(clock);
         while (dates?.step(() => true));
-        for (let hasMore = true; hasMore; )
-          hasMore = this.#enter() + (await this.#takeSteps(deps)) + post.deliver(stop) > 0;
+        await takeAllSteps();
       });
       onProgress(0.1 + (0.9 * (stop - from)) / (to - from));
     }
-    // What happened since the last stop still counts, except for mails that are not due yet.
-    await this.#atOnce(async () => {
+    // The history since the last stop still counts, and so does whatever is due by the end.
+    await this.#inTransaction(async () => {
       feed.until(clock.time, to);
       clock.time = to;
-      for (let hasMore = true; hasMore; )
-        hasMore = this.#enter() + (await this.#takeSteps(deps)) + post.deliver(to) > 0;
+      await takeAllSteps();
     });
     if (this.#view.$client.inTransaction) this.#view.$client.exec('COMMIT');
   }
 
   /**
-   * Does what is due at one stop of the clock. The transactions of the live functions are parts of a larger one, because each commit looks
-   * at all changed pages of the temporary tables. It ends before long, so that the file is not read at a stretch.
+   * Does the work of one stop of the clock within a transaction over several stops. The transactions of the live functions become parts of
+   * it, because each commit looks at all changed pages of the temporary tables. The transaction is committed after a short time, because
+   * it keeps SQLite from moving changes of the live service from the WAL into the file.
    */
-  async #atOnce(work: () => Promise<void>): Promise<void> {
+  async #inTransaction(work: () => Promise<void>): Promise<void> {
     const client = this.#view.$client;
     if (!client.inTransaction) {
       client.exec('BEGIN');
-      this.#begun = performance.now();
+      this.#transactionBegan = performance.now();
     }
     await work();
-    if (performance.now() - this.#begun > TRANSACTION_MS) client.exec('COMMIT');
+    if (performance.now() - this.#transactionBegan > TRANSACTION_MS) client.exec('COMMIT');
   }
 
+  /** Returns when the first enrolment of the automation is due, in epoch milliseconds; undefined if nobody waits. */
   #nextDue(automation: number): number | undefined {
-    const { at } = this.#view.$client
-      .prepare<[object], { at: number | null }>(`SELECT ${firstDueAt('@automation')} AS at`)
-      .get({ automation }) ?? { at: null };
+    const at = this.#view.$client
+      .prepare<[object], number | null>(`SELECT ${firstDueAt('@automation')}`)
+      .pluck()
+      .get({ automation });
     return at ?? undefined;
   }
 
-  /** Applies what was recorded for the automation, and notes who did not enter, and why. Returns how much was applied. */
+  /** Applies the recorded changes of the automation, and notes who did not enter, and why. Returns the number of applied changes. */
   #enter(): number {
     const client = this.#view.$client;
     const asked = client.prepare(NOTE_ASKED).run().changes;
-    let applied = 0;
-    for (let more = -1; more !== 0; applied += more) more = applyMembershipChanges(client);
+    let total = 0;
+    for (let applied = -1; applied !== 0; total += applied) applied = applyMembershipChanges(client);
     if (asked > 0) client.prepare(FORGET_ENTERED).run();
-    return applied;
+    return total;
   }
 }
 
-/**
- * Records the contacts who are about to enter, with the reason of the goal or exit rule if there is one, in its stored
- * form.
- */
+/** SQL: records in `replay_asks` the contacts who are about to enter. `reason` is the stored reason of the goal or exit rule, or null. */
 const NOTE_ASKED = `
   INSERT INTO temp.replay_asks (address_id, at, reason)
   SELECT p.address_id, p.happened_at, ${endReason('p')} FROM membership_changes p CROSS JOIN automations au ON au.id = p.automation_id
   WHERE p.change = 'joined'`;
 
-/** Removes the contacts who did enter from these records. */
+/** SQL: removes the contacts who did enter from `replay_asks`. */
 const FORGET_ENTERED = `
   DELETE FROM temp.replay_asks WHERE EXISTS (
     SELECT 1 FROM enrolments e WHERE e.automation_id = (SELECT id FROM automations) AND e.address_id = replay_asks.address_id
       AND e.entered_at = replay_asks.at)`;
 
-/** Claims the queued mails as the live service does, and treats each as sent. */
+/** Claims the queued mails as the live service does, and treats each mail as sent. */
 class Post {
   readonly #view: Db;
   readonly #automation: Automation;
   readonly #zone: string;
+  /** The percentages of mails that are assumed to be opened and clicked; null if no step depends on opens or clicks. */
   readonly #assumed: Pick<ReplayPlan, 'opens' | 'clicks'> | null;
   readonly #tracking: TrackingMode;
   readonly #ledger: Ledger;
   readonly #mailings: readonly { id: number; step: string }[];
-  /** Until when mails wait for the sending hours; 0: they do not. */
+  /** When the next sending hours begin, epoch milliseconds; 0 if mails need not wait for sending hours. */
   #quietUntil = 0;
 
   constructor(view: Db, automation: Automation, zone: string, assumed: Pick<ReplayPlan, 'opens' | 'clicks'> | null) {
@@ -342,30 +352,31 @@ class Post {
       .all();
   }
 
-  /** Returns when a queued mail is due, or a sent one is opened, after a moment; undefined: never. */
+  /** Returns the first time after a moment at which a queued mail is due or a sent mail is opened; undefined if there is none. */
   nextAfter(moment: number): number | undefined {
     const client = this.#view.$client;
     const due = client.prepare<[number, number], { at: number | null }>(
       `SELECT min(due_at) AS at FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at >= ?`,
     );
-    const waits = this.#quietUntil > moment ? 0 : moment + 1;
-    const queued = this.#mailings.flatMap(({ id }) => due.get(id, waits)?.at ?? []);
-    const first = queued.map((at) => Math.max(at, this.#quietUntil));
-    const opened = client.prepare<[], { at: number | null }>('SELECT min(at) AS at FROM replay_hits').get()?.at;
-    const times = [...first, ...(opened === null || opened === undefined ? [] : [opened])];
+    // Mails that wait for the sending hours may have been due before this moment.
+    const dueFrom = this.#quietUntil > moment ? 0 : moment + 1;
+    const queued = this.#mailings.flatMap(({ id }) => due.get(id, dueFrom)?.at ?? []);
+    const times = queued.map((at) => Math.max(at, this.#quietUntil));
+    const opened = client.prepare<[], number | null>('SELECT min(at) FROM replay_hits').pluck().get() ?? null;
+    if (opened !== null) times.push(opened);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Delivers the mails that are due. Returns how many were sent or skipped. */
+  /** Delivers the mails that are due at `now`, epoch milliseconds. Returns how many were sent or skipped. */
   deliver(now: number): number {
     const due = this.#view.$client.prepare<[number, number], object>(
       `SELECT 1 FROM deliveries INDEXED BY deliveries_queue WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at <= ? LIMIT 1`,
     );
     const mailings = this.#mailings.filter(({ id }) => due.get(id, now) !== undefined);
     if (mailings.length === 0) return 0;
-    const wait = findWaitsUntil(this.#view, this.#automation.user_id, new Date(now), this.#zone);
-    this.#quietUntil = wait?.getTime() ?? 0;
-    if (wait !== null) return 0;
+    const waitsUntil = findWaitsUntil(this.#view, this.#automation.user_id, new Date(now), this.#zone);
+    this.#quietUntil = waitsUntil?.getTime() ?? 0;
+    if (waitsUntil !== null) return 0;
     let moved = 0;
     for (const { id, step } of mailings) {
       for (let examined = CLAIMS; examined === CLAIMS; ) {
@@ -377,7 +388,7 @@ class Post {
           now,
         );
         this.#record(claimed.claims, now);
-        this.#assume(claimed.claims, step, now);
+        this.#noteHits(claimed.claims, step, now);
         examined = claimed.examined;
         moved += examined;
       }
@@ -385,6 +396,7 @@ class Post {
     return moved;
   }
 
+  /** Records that the relay accepted these mails. */
   #record(claims: readonly Claim[], now: number): void {
     const results = claims.map(({ id, mailing_id, address_id, is_unmeasured }) => ({
       id,
@@ -401,8 +413,8 @@ class Post {
     this.#ledger.record(results, now, isoTimestamp(new Date(now)));
   }
 
-  /** Notes which of the mails are opened and clicked, by a share that is the same in each replay. */
-  #assume(claims: readonly Claim[], step: string, now: number): void {
+  /** Notes which of these mails will be opened and clicked. Every replay chooses the same contacts for the same percentages. */
+  #noteHits(claims: readonly Claim[], step: string, now: number): void {
     if (this.#assumed === null) return;
     const { opens, clicks } = this.#assumed;
     const note = this.#view.$client.prepare<[number, number, number]>('INSERT INTO temp.replay_hits VALUES (?, ?, ?)');
@@ -413,7 +425,7 @@ class Post {
     }
   }
 
-  /** Opens the mails whose time has come, and updates the segments that depend on it. */
+  /** Opens the mails that are to be opened by now, and updates the segments that depend on opens and clicks. */
   async open(clock: Clock): Promise<void> {
     if (this.#assumed === null) return;
     const client = this.#view.$client;

@@ -1,7 +1,7 @@
 /**
- * The history of an account that concerns an automation: who joined and left its list and segments, which events
- * happened, and who unsubscribed, was suppressed or got other mails. It is read from the file in pieces, each in a
- * short read, so that the service can meanwhile move its changes from the WAL into the file.
+ * The history of an account as far as it concerns an automation: who joined and left its lists and segments, which events
+ * happened, and who unsubscribed, was suppressed or got other mails. The history is read from the file in short reads, so that
+ * the service can move its changes from the WAL into the file in between.
  */
 import { startAutomations, wakeWaiting } from '../../audience/events/start-automations.ts';
 import { peopleOf, recordFormConfirmed, recordMembershipChange } from '../../audience/segments/membership.ts';
@@ -15,12 +15,12 @@ import type { Automation, ListedSchedule } from '../automations.ts';
 const DAY_MS = 86_400_000;
 /** The number of ids that one read of the file covers, which takes some milliseconds. */
 const IDS_AT_ONCE = 20_000;
-/** The number of items of the start that are written at once. */
+/** The number of items that are read from the history at once. */
 const ITEMS_AT_ONCE = 5000;
-/** The largest number of items in the time of a replay; an earlier part of the time is not replayed. */
+/** The maximum number of items in the replayed time. If there are more, the replay begins later. */
 const MAX_ITEMS = 1_000_000;
 
-/** What can happen, in the order in which it is taken if it happened in the same millisecond. */
+/** The kinds of items, in the order in which items of the same millisecond happen. */
 const KINDS = [
   'leaves',
   'joins',
@@ -36,34 +36,39 @@ const KINDS = [
   'form',
 ] as const;
 type Kind = (typeof KINDS)[number];
+/** The index in `KINDS` of each kind, which the history stores. */
 const KIND = Object.fromEntries(KINDS.map((kind, at) => [kind, at]));
 
-/** Something that happened to a person. */
+/** Something that happened to a contact. */
 interface Item {
   /** Epoch milliseconds. */
   at: number;
   /** The index in `KINDS`. */
   kind: number;
-  /** The row of the file that it is about; null without one. */
+  /** The id of the row of the file that the item is about, such as a contact or event; null if it is about no row. */
   ref: number | null;
   address_id: number;
-  /** The list, segment or unsubscribe group; 0: none, or all mail. */
+  /** The id of the list, segment or unsubscribe group; 0 for other kinds, and for all mail. */
   place: number;
 }
 
 /** SQL: an ISO timestamp as epoch milliseconds. */
 const ms = (timestamp: string) => `CAST(round(unixepoch(${timestamp}, 'subsec') * 1000) AS INTEGER)`;
 
-/** What a replay is about. */
+/** The automation that is replayed, and the replayed time. */
 export interface Scope {
   automation: Automation;
   steps: readonly ListedSchedule[];
-  /** From when to when, epoch milliseconds. */
+  /** The beginning of the replayed time, epoch milliseconds. */
   from: number;
+  /** The end of the replayed time, epoch milliseconds. */
   to: number;
 }
 
-/** Reads the history into the view. Returns when it begins: at `from`, or later if more happened since than a replay takes. */
+/**
+ * Reads the history into the table `history` of the view. Returns when the replay begins, in epoch milliseconds: at `from`, or later if more
+ * than `MAX_ITEMS` items happened since then.
+ */
 export function readHistory(view: Db, scope: Scope): number {
   const client = view.$client;
   client.exec('CREATE TEMP TABLE history (at INTEGER, kind INTEGER, ref INTEGER, address_id INTEGER, place INTEGER)');
@@ -76,7 +81,7 @@ export function readHistory(view: Db, scope: Scope): number {
   return first ?? scope.from;
 }
 
-/** Reads the rows of the file that are about an automation. */
+/** Reads the rows of the file that concern an automation into the table `history` of the view. */
 class Reader {
   readonly #view: Db;
   readonly #scope: Scope;
@@ -108,42 +113,51 @@ class Reader {
     this.#readConsent();
     this.#readMails();
     this.#readEvents();
-    this.#removeOwn();
+    this.#removeOwnChanges();
   }
 
-  /** Removes what steps of the automation itself changed while it was live, because the replay takes the steps again. */
-  #removeOwn(): void {
-    const moved = ['leaves', 'joins', 'leaves_segment', 'joins_segment'] as const;
+  /** Removes the changes that steps of the automation itself made while it was live, because the replay takes the steps again. */
+  #removeOwnChanges(): void {
+    const changes = ['leaves', 'joins', 'leaves_segment', 'joins_segment'] as const;
     this.#view.$client
       .prepare<[object]>(`
-        DELETE FROM temp.history WHERE at > @from AND kind IN (${moved.map((kind) => KIND[kind]).join()}) AND EXISTS (
+        DELETE FROM temp.history WHERE at > @from AND kind IN (${changes.map((kind) => KIND[kind]).join()}) AND EXISTS (
           SELECT 1 FROM main.enrolments e INDEXED BY enrolments_person CROSS JOIN main.steps t ON t.enrolment_id = e.id AND t.taken_at = history.at
             AND t.outcome = 'done'
           WHERE e.automation_id = @automation AND e.address_id = history.address_id)`)
       .run(this.#values);
   }
 
-  /** Adds what a SELECT gives: at, kind, ref, address_id and place. It may bind @after and @last, a range of ids up to that of `newest`. */
-  #add(select: string, newest: string | null = null): void {
-    const client = this.#view.$client;
-    const insert = client.prepare<[object]>(`INSERT INTO temp.history ${select}`);
-    const last =
-      newest === null ? 1 : Number(client.prepare(`SELECT ifnull(max(id), 0) FROM main.${newest}`).pluck().get());
-    for (let after = 0; after < last; after += IDS_AT_ONCE)
-      insert.run({ ...this.#values, ...(newest !== null && { after, last: after + IDS_AT_ONCE }) });
+  /** Adds to the history what a SELECT returns: at, kind, ref, address_id and place. */
+  #add(select: string): void {
+    this.#view.$client.prepare<[object]>(`INSERT INTO temp.history ${select}`).run(this.#values);
   }
 
-  /** Who was in the lists, and from when to when. A contact who was moved is in several lists, one after the other. */
+  /** Like `#add`, in several short reads. The SELECT takes the ids of `table` from above @after up to @last. */
+  #addInPages(select: string, table: string): void {
+    this.#runInPages(`INSERT INTO temp.history ${select}`, table);
+  }
+
+  /** Runs a statement once for each range of ids of a table, from above @after up to @last. */
+  #runInPages(text: string, table: string): void {
+    const client = this.#view.$client;
+    const statement = client.prepare<[object]>(text);
+    const newest = Number(client.prepare(`SELECT ifnull(max(id), 0) FROM main.${table}`).pluck().get());
+    for (let after = 0; after < newest; after += IDS_AT_ONCE)
+      statement.run({ ...this.#values, after, last: after + IDS_AT_ONCE });
+  }
+
+  /** Reads who was in the lists, and when. A contact who was moved was in several lists, one after the other. */
   #readContacts(): void {
     const client = this.#view.$client;
-    const theirs = 'contact_type_id IN (SELECT value FROM json_each(@lists))';
     const joins = `SELECT ${ms('created_at')}, ${KIND.joins}, id, address_id, contact_type_id FROM main.contacts`;
     for (const list of this.#lists)
-      this.#add(
+      this.#addInPages(
         `${joins} INDEXED BY contacts_type WHERE contact_type_id = ${list} AND deleted_at IS NULL AND id > @after AND id <= @last`,
         'contacts',
       );
-    const deleted = `INDEXED BY contacts_deleted WHERE user_id = @account AND deleted_at IS NOT NULL AND deleted_at > @since AND ${theirs}`;
+    const deleted = `INDEXED BY contacts_deleted WHERE user_id = @account AND deleted_at IS NOT NULL AND deleted_at > @since
+      AND contact_type_id IN (SELECT value FROM json_each(@lists))`;
     this.#add(`${joins} ${deleted}`);
     this.#add(
       `SELECT ${ms('deleted_at')}, ${KIND.leaves}, id, address_id, contact_type_id FROM main.contacts ${deleted}`,
@@ -151,13 +165,13 @@ class Reader {
     client.exec(
       'CREATE TEMP TABLE replay_moves (contact_id INTEGER, from_type_id INTEGER, to_type_id INTEGER, at INTEGER, move INTEGER)',
     );
-    const moves = client.prepare<[object]>(`
-      INSERT INTO temp.replay_moves SELECT contact_id, from_type_id, to_type_id, ${ms('created_at')}, id FROM main.contact_moves
+    this.#runInPages(
+      `INSERT INTO temp.replay_moves SELECT contact_id, from_type_id, to_type_id, ${ms('created_at')}, id FROM main.contact_moves
       WHERE id > @after AND id <= @last AND created_at > @since
-        AND (from_type_id IN (SELECT value FROM json_each(@lists)) OR to_type_id IN (SELECT value FROM json_each(@lists)))`);
-    const newest = Number(client.prepare('SELECT ifnull(max(id), 0) FROM main.contact_moves').pluck().get());
-    for (let after = 0; after < newest; after += IDS_AT_ONCE)
-      moves.run({ ...this.#values, after, last: after + IDS_AT_ONCE });
+        AND (from_type_id IN (SELECT value FROM json_each(@lists)) OR to_type_id IN (SELECT value FROM json_each(@lists)))`,
+      'contact_moves',
+    );
+    // The joins of moved contacts follow, with the list in which each contact was at the time.
     client
       .prepare(`DELETE FROM temp.history WHERE kind = ${KIND.joins} AND ref IN (SELECT contact_id FROM replay_moves)`)
       .run();
@@ -168,22 +182,23 @@ class Reader {
     this.#add(
       `SELECT v.at, ${KIND.leaves}, c.id, c.address_id, v.from_type_id ${moved} WHERE ${inList('v.from_type_id')}`,
     );
-    // A contact who was moved to any other list is still there, and goes on unless the automation ends with leaving the target.
+    // Add joins of all other lists, too: a contact who was moved there still exists, and goes on in the automation unless leaving the
+    // target ends it.
     this.#add(`SELECT v.at, ${KIND.joins}, c.id, c.address_id, v.to_type_id ${moved}`);
     this.#add(`SELECT DISTINCT ${ms('c.deleted_at')}, ${KIND.leaves}, c.id, c.address_id, c.contact_type_id ${moved}
       WHERE c.deleted_at IS NOT NULL AND NOT ${inList('c.contact_type_id')}`);
   }
 
-  /** Who was in the segments, and from when to when. */
+  /** Reads who was in the segments, and when. */
   #readSegments(): void {
     for (const segment of this.#segments) {
       const rows = `main.segment_recipients INDEXED BY segment_recipients_person
         WHERE segment_id = ${segment} AND address_id > @after AND address_id <= @last`;
-      this.#add(
+      this.#addInPages(
         `SELECT ${ms('ifnull(rejoined_at, created_at)')}, ${KIND.joins_segment}, id, address_id, segment_id FROM ${rows}`,
         'addresses',
       );
-      this.#add(
+      this.#addInPages(
         `SELECT ${ms('updated_at')}, ${KIND.leaves_segment}, id, address_id, segment_id FROM ${rows} AND is_removed = 1`,
         'addresses',
       );
@@ -191,23 +206,23 @@ class Reader {
     if (this.#segments.length === 0) return;
     const left = `main.segment_leaves WHERE id > @after AND id <= @last AND left_at > @since
       AND segment_id IN (SELECT value FROM json_each(@segments))`;
-    this.#add(
+    this.#addInPages(
       `SELECT ${ms('joined_at')}, ${KIND.joins_segment}, NULL, address_id, segment_id FROM ${left}`,
       'segment_leaves',
     );
-    this.#add(
+    this.#addInPages(
       `SELECT ${ms('left_at')}, ${KIND.leaves_segment}, NULL, address_id, segment_id FROM ${left}`,
       'segment_leaves',
     );
   }
 
-  /** Who unsubscribed, who subscribed again, including by a form, and who was suppressed or stopped as inactive. */
+  /** Reads who unsubscribed, who subscribed again, who confirmed the form, and who was suppressed or stopped as inactive. */
   #readConsent(): void {
     const { automation } = this.#scope;
-    for (const list of ['unsubscribe_groups_id IS NULL', 'unsubscribe_groups_id = @group'])
+    for (const isOfGroup of ['unsubscribe_groups_id IS NULL', 'unsubscribe_groups_id = @group'])
       this.#add(`SELECT ${ms('created_at')}, ${KIND.unsubscribes}, id, address_id, ifnull(unsubscribe_groups_id, 0)
-        FROM main.unsubscribers WHERE user_id = @account AND ${list}`);
-    this.#add(
+        FROM main.unsubscribers WHERE user_id = @account AND ${isOfGroup}`);
+    this.#addInPages(
       `SELECT ${ms('created_at')}, iif(action = 'unsubscribed', ${KIND.unsubscribes}, ${KIND.resubscribes}), NULL, address_id,
         ifnull(unsubscribe_groups_id, 0)
       FROM main.consent_log WHERE id > @after AND id <= @last AND user_id = @account AND action IN ('unsubscribed', 'resubscribed')
@@ -215,7 +230,7 @@ class Reader {
       'consent_log',
     );
     if (automation.trigger_kind === 'form')
-      this.#add(
+      this.#addInPages(
         `SELECT ${ms('created_at')}, ${KIND.form}, NULL, address_id, 0 FROM main.consent_log
         WHERE id > @after AND id <= @last AND form_id = ${Number(automation.trigger_form_id)}`,
         'consent_log',
@@ -224,27 +239,30 @@ class Reader {
       `SELECT ${ms('created_at')}, ${KIND.suppressed}, id, address_id, 0 FROM main.suppressions WHERE user_id = @account`,
     );
     const inactive = `main.sunset_people WHERE id > @after AND id <= @last AND user_id = @account AND action = 'stop'`;
-    this.#add(`SELECT ${ms('created_at')}, ${KIND.inactive}, id, address_id, 0 FROM ${inactive}`, 'sunset_people');
-    this.#add(
+    this.#addInPages(
+      `SELECT ${ms('created_at')}, ${KIND.inactive}, id, address_id, 0 FROM ${inactive}`,
+      'sunset_people',
+    );
+    this.#addInPages(
       `SELECT ${ms('lifted_at')}, ${KIND.active}, id, address_id, 0 FROM ${inactive} AND lifted_at IS NOT NULL`,
       'sunset_people',
     );
   }
 
-  /** Which other mails count to the frequency caps of the account. */
+  /** Reads the other mails that count towards the frequency caps of the account. */
   #readMails(): void {
     if (readMailCaps(this.#view, this.#scope.automation.user_id).length === 0) return;
     const since = this.#scope.from - MAX_CAP_DAYS * DAY_MS;
-    this.#add(
+    this.#addInPages(
       `SELECT d.updated_at, ${KIND.mail}, d.id, d.address_id, 0
       FROM main.deliveries d INDEXED BY deliveries_capped CROSS JOIN main.mailings m ON m.id = d.mailing_id
-      WHERE d.address_id > @after AND d.address_id <= @last AND d.updated_at > ${since} AND d.counts_to_caps = 1 AND ${receivedOf('d')}
+      WHERE d.address_id > @after AND d.address_id <= @last AND d.updated_at > ${since} AND d.counts_to_caps = 1 AND ${isReceivedOrUnderway('d')}
         AND m.user_id = @account AND m.automation_id IS NOT @automation`,
       'addresses',
     );
   }
 
-  /** Which events of the automation happened, a day at a time. */
+  /** Reads the events that start the automation or are awaited in it, a day at a time. */
   #readEvents(): void {
     const { automation, steps, from, to } = this.#scope;
     const names = eventsOf(automation, steps);
@@ -264,8 +282,8 @@ class Reader {
   }
 }
 
-/** SQL: the condition of the index of mails that count to the caps, which names no alias. */
-function receivedOf(alias: string): string {
+/** SQL: `IS_RECEIVED_OR_UNDERWAY` for a delivery with this alias. */
+function isReceivedOrUnderway(alias: string): string {
   return IS_RECEIVED_OR_UNDERWAY.replaceAll(/\b(state|first_tried_at)\b/g, `${alias}.$1`);
 }
 
@@ -276,6 +294,7 @@ export function segmentsOf(automation: Automation, steps: readonly ListedSchedul
   return [...new Set([...target, ...named.flatMap((id) => id ?? [])])];
 }
 
+/** Returns the lists on which an automation depends, including the lists of its segments. */
 function listsOf(
   view: Db,
   automation: Automation,
@@ -293,17 +312,20 @@ function listsOf(
 
 /** Returns the names of the events that start an automation or are awaited in it. */
 function eventsOf(automation: Automation, steps: readonly ListedSchedule[]): string[] {
-  const started = automation.trigger_kind === 'event' ? [automation.trigger_event] : [];
+  const starting = automation.trigger_kind === 'event' ? [automation.trigger_event] : [];
   const awaited = steps.flatMap(({ until, event }) => (until === 'event' ? (event ?? []) : []));
-  return [...new Set([...started, ...awaited])];
+  return [...new Set([...starting, ...awaited])];
 }
 
-/** Lets the history happen in the view, in its order. */
+/** Lets the history happen in the tables of the view, in its order. */
 export class Feed {
   readonly #view: Db;
   readonly #scope: Scope;
+  /** The ids of the names of events. */
   readonly #nameIds: ReadonlyMap<string, number>;
+  /** SQL: the columns of `contacts`. */
   readonly #contactColumns: string;
+  /** SQL: the values of these columns for a contact who joins a list. */
   readonly #joinColumns: string;
 
   constructor(view: Db, scope: Scope) {
@@ -326,13 +348,13 @@ export class Feed {
     this.#joinColumns = columns.map((column) => replaced[column] ?? `c.${column}`).join();
   }
 
-  /** Gives the view the state of the account at the start, without letting anybody enter. */
+  /** Gives the view the state of the account at the beginning of the replay, without letting anybody enter. */
   start(): void {
     for (const items of this.#pages(Number.MIN_SAFE_INTEGER, this.#scope.from))
       for (const batch of inBatches(items)) this.#write(batch);
   }
 
-  /** Returns the time of the first event of the history after a time, epoch milliseconds; undefined if none follows. */
+  /** Returns the time of the first item of the history after a moment, in epoch milliseconds; undefined if no item follows. */
   nextAfter(moment: number): number | undefined {
     return (
       this.#view.$client
@@ -341,7 +363,7 @@ export class Feed {
     );
   }
 
-  /** Reads what happened after `after` and up to `to`, epoch milliseconds, in its order and in parts. */
+  /** Reads the items after `after` and up to `to` (epoch milliseconds), in their order and in pages. */
   *#pages(after: number, to: number): Generator<readonly Item[]> {
     const read = this.#view.$client.prepare<[object], Item & { rowid: number }>(`
       SELECT rowid, at, kind, ref, address_id, place FROM history
@@ -351,18 +373,18 @@ export class Feed {
     for (;;) {
       const items = read.all({ after, to, ...last });
       if (items.length > 0) yield items;
-      const end = items.at(-1);
-      if (end === undefined || items.length < ITEMS_AT_ONCE) return;
-      last = { at: end.at, kind: end.kind, ref: end.ref ?? 0, rowid: end.rowid };
+      const lastItem = items.at(-1);
+      if (lastItem === undefined || items.length < ITEMS_AT_ONCE) return;
+      last = { at: lastItem.at, kind: lastItem.kind, ref: lastItem.ref ?? 0, rowid: lastItem.rowid };
     }
   }
 
-  /** Makes everything happen that happened after `after` and up to `to`, epoch milliseconds. */
+  /** Lets all items after `after` and up to `to` (epoch milliseconds) happen, and records them for the automation. */
   until(after: number, to: number): void {
     for (const items of this.#pages(after, to)) for (const batch of inBatches(items)) this.#happen(batch);
   }
 
-  /** Writes what happened and records it for the automation, each with its own time. */
+  /** Writes a batch of items to the tables, and records them for the automation, each item with its own time. */
   #happen(batch: Batch): void {
     const client = this.#view.$client;
     const before =
@@ -370,8 +392,8 @@ export class Feed {
     const now = Math.max(...batch.items.map(({ at }) => at));
     const changed = this.#write(batch);
     this.#record(batch.kind, changed, now);
-    // Grouped and with a plus before the id, so that SQLite finds the changes by an index on their addresses that it makes for this
-    // statement. If it looked them up by their ids, it would read all items again for each change.
+    // With the GROUP BY and the plus before the id, SQLite makes an index on the addresses for this statement and finds the changes by it.
+    // Without them, it would find the changes by their ids, and read all items again for each change.
     client
       .prepare<[object]>(`
         UPDATE temp.membership_changes SET happened_at = i.at
@@ -389,7 +411,7 @@ export class Feed {
       client.prepare<[object]>(text).run({ items: json });
       return items;
     };
-    /** Returns the items whose address a statement returns. */
+    /** Runs a statement that returns the addresses that it changed. Returns the items of these addresses. */
     const changed = (text: string) => {
       const rows = client.prepare<[object], { address_id: number }>(text).all({ items: json });
       const addresses = new Set(rows.map(({ address_id }) => address_id));
@@ -442,7 +464,7 @@ export class Feed {
         return run(`
           UPDATE temp.sunset_people SET lifted_at = i.value ->> 'stamp' FROM json_each(@items) i WHERE sunset_people.id = i.value ->> 'ref'`);
       case 'mail':
-        // Ids of mailings of the file are negative here, so that none is the same as that of a mailing of the view.
+        // The ids of mailings of the file become negative, so that they differ from the ids of mailings of the view.
         return run(`
           INSERT INTO temp.deliveries (mailing_id, address_id, state, updated_at, counts_to_caps, run)
           SELECT -d.mailing_id, d.address_id, ${DELIVERY_STATE.accepted}, i.value ->> 'at', 1, d.run
@@ -457,7 +479,7 @@ export class Feed {
     }
   }
 
-  /** Records for the automation what happened, as the live service does. `now`: epoch milliseconds. */
+  /** Records items of one kind for the automation, as the live service does. `now`: epoch milliseconds. */
   #record(kind: Kind, items: readonly Item[], now: number): void {
     if (items.length === 0) return;
     const db = this.#view;
@@ -467,8 +489,8 @@ export class Feed {
       case 'joins':
       case 'leaves': {
         const change = kind === 'joins' ? 'joined' : 'left';
-        for (const [id, theirs] of Map.groupBy(items, ({ place }) => place)) {
-          const people = theirs.map(({ ref, address_id }) => ({ address_id, contact_id: ref }));
+        for (const [id, itemsOfPlace] of Map.groupBy(items, ({ place }) => place)) {
+          const people = itemsOfPlace.map(({ ref, address_id }) => ({ address_id, contact_id: ref }));
           recordMembershipChange(db, { table: 'contacts', id }, change, peopleOf(people), stamp);
         }
         return;
@@ -476,8 +498,11 @@ export class Feed {
       case 'joins_segment':
       case 'leaves_segment': {
         const change = kind === 'joins_segment' ? 'joined' : 'left';
-        for (const [id, theirs] of Map.groupBy(items, ({ place }) => place)) {
-          const people = theirs.map(({ address_id }) => ({ address_id, contact_id: this.#memberOf(id, address_id) }));
+        for (const [id, itemsOfPlace] of Map.groupBy(items, ({ place }) => place)) {
+          const people = itemsOfPlace.map(({ address_id }) => ({
+            address_id,
+            contact_id: this.#contactInSegment(id, address_id),
+          }));
           recordMembershipChange(db, { table: 'segments', id }, change, peopleOf(people), stamp);
         }
         return;
@@ -503,7 +528,8 @@ export class Feed {
     }
   }
 
-  #memberOf(segment: number, address: number): number | null {
+  /** Returns the id of the contact with an address in a segment; null if the segment has no such contact. */
+  #contactInSegment(segment: number, address: number): number | null {
     const row = this.#view.$client
       .prepare<[number, number], { contact_id: number | null }>(
         'SELECT contact_id FROM segment_recipients WHERE segment_id = ? AND address_id = ?',
@@ -513,33 +539,30 @@ export class Feed {
   }
 }
 
-/**
- * Items of one kind with at most one item of each person. Events that were reported at once, in the same millisecond,
- * are the exception.
- */
+/** Items of one kind. A contact has at most one item in a batch, except for several events of the same millisecond. */
 interface Batch {
   kind: Kind;
   items: Item[];
 }
 
-/** Puts items into batches that keep the order of the items of each person. */
+/** Puts items into batches that keep the order of the items of each contact. */
 function inBatches(items: readonly Item[]): Batch[] {
   const batches: Batch[] = [];
-  const known = new Map<number, { batch: number; item: Item }>();
-  const last = new Map<Kind, number>();
+  const lastOfContact = new Map<number, { batch: number; item: Item }>();
+  const lastOfKind = new Map<Kind, number>();
   for (const item of items) {
     const kind = KINDS[item.kind];
     if (kind === undefined) continue;
-    const before = known.get(item.address_id);
+    const before = lastOfContact.get(item.address_id);
     const isAtOnce = kind === 'event' && before?.item.kind === item.kind && before.item.at === item.at;
-    const least = before === undefined ? 0 : before.batch + (isAtOnce ? 0 : 1);
-    let batch = last.get(kind) ?? -1;
-    if (batch < least) {
+    const earliest = before === undefined ? 0 : before.batch + (isAtOnce ? 0 : 1);
+    let batch = lastOfKind.get(kind) ?? -1;
+    if (batch < earliest) {
       batch = batches.push({ kind, items: [] }) - 1;
-      last.set(kind, batch);
+      lastOfKind.set(kind, batch);
     }
     batches[batch]?.items.push(item);
-    known.set(item.address_id, { batch, item });
+    lastOfContact.set(item.address_id, { batch, item });
   }
   return batches;
 }

@@ -1,8 +1,8 @@
 /**
- * A view of the database for trying things out: a connection that reads the file and has temporary tables in place of
- * the tables that an automation writes, with the same names. SQLite looks for a name among the temporary tables first
- * (https://www.sqlite.org/lang_naming.html), so the statements of the live service run here as they are. The file
- * itself is opened for reading only: a statement that would write to it fails.
+ * A view of the database in which a replay can write without changing the file: a connection that only reads the file, and
+ * has temporary tables with the names of all tables that an automation writes. SQLite looks for a name among the temporary
+ * tables first (https://www.sqlite.org/lang_naming.html), so the statements of the live service work here unchanged. A
+ * statement that would write to the file itself fails.
  */
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { Connection } from '../../database/connection.ts';
@@ -40,16 +40,17 @@ const TABLES = [
   'suppressions',
   'sunset_people',
   'unsubscribers',
-  // Nobody wants events of webhooks in the view, so none are written.
+  // `webhook_wants` stays empty in the view, so no events for webhooks are written.
   'webhook_events',
   'webhook_wants',
 ];
 /** The views of the schema that read or write these tables. */
 const VIEWS = ['contact_date_values', 'field_changes'];
 
-/** Memory for the pages of the temporary tables, in KiB. What does not fit is in a file that the system removes by itself. */
+/** The memory for pages of the temporary tables, in KiB. Further pages are in a temporary file that the operating system removes. */
 const CACHE_KIB = 65_536;
 
+/** A row of `sqlite_schema`. */
 interface SchemaObject {
   type: 'table' | 'index' | 'trigger' | 'view';
   name: string;
@@ -57,14 +58,14 @@ interface SchemaObject {
   sql: string;
 }
 
-/** Opens a view of the database file at this path. Closing it removes everything that was written. */
+/** Opens a view of the database file at this path. Closing the connection removes everything that was written. */
 export function openView(path: string): Db {
   const client = new Connection(path, { readonly: true });
-  // References lead to tables of the file, which SQLite does not look for from a temporary table.
+  // SQLite does not follow a foreign key from a temporary table to a table of the file.
   client.pragma('foreign_keys = OFF');
   client.pragma('temp_store = FILE');
   client.pragma(`temp.cache_size = -${CACHE_KIB}`);
-  // After a failure the whole view is closed.
+  // No journal is needed, because after a failure the whole view is closed.
   client.pragma('temp.journal_mode = OFF');
   addFunctions(client);
   const objects = client
@@ -81,7 +82,7 @@ export function openView(path: string): Db {
   return drizzle(client);
 }
 
-/** Returns true if a trigger writes to no other tables. Those that do keep counts and indexes which no automation reads. */
+/** Returns true if a trigger writes only to these tables. All other triggers keep counts and indexes that no automation reads. */
 function writesOnlyTo(trigger: string, tables: readonly string[]): boolean {
   const body = trigger.slice(trigger.indexOf('BEGIN'));
   const written = body.matchAll(/\b(?:INSERT(?: OR \w+)? INTO|DELETE FROM|UPDATE(?! SET\b)(?: OR \w+)?) +[`"]?(\w+)/g);

@@ -2,7 +2,7 @@
 import { mock } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { answerTo, type ReplayThreadData, replaysOf } from '../../../src/automations/replay/replays.ts';
+import { failureOf, type ReplayThreadData, replaysOf } from '../../../src/automations/replay/replays.ts';
 import { readConfig } from '../../../src/config.ts';
 import { DAY, withPaths } from '../../support/automations.ts';
 
@@ -59,8 +59,8 @@ t.test('too little memory is a reason to choose fewer days', async (t) => {
   const fill = 'const all = []; for (;;) all.push(new Array(10_000).fill(all.length));';
   const thread = new Worker(fill, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } });
   const error = await new Promise<Error>((failed) => thread.once('error', failed));
-  t.match(answerTo(error), { status: 422, errors: { days: [{ code: 'replay_too_large' }] } });
-  t.match(answerTo(new Error('x')), { status: 503 });
+  t.match(failureOf(error), { status: 422, errors: { days: [{ code: 'replay_too_large' }] } });
+  t.match(failureOf(new Error('x')), { status: 503 });
 });
 
 t.test('a result is kept for five minutes, however often it is asked for', async (t) => {
