@@ -1,4 +1,4 @@
-/** The attachments of campaigns: storing them, and removing those that nothing needs any more. */
+/** Stores the attachments of campaigns, and removes attachments that are no longer needed. */
 import type { Database } from 'better-sqlite3';
 import { asc, eq } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -7,13 +7,13 @@ import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 
 const MIB = 1024 * 1024;
-/** The maximum size of the attachments of all single sends of an account, also of deleted ones whose mails are kept. */
+/** The maximum size in bytes of all attachments of an account, including those of deleted single sends whose mails are kept. */
 const MAX_ACCOUNT_BYTES = 512 * MIB;
-/** The maximum number of these attachments. Each request that adds an attachment reads the sizes of all. */
+/** The maximum number of attachments of an account. Each request that adds an attachment reads the sizes of all of them. */
 const MAX_ACCOUNT_FILES = 2000;
-/** How often the background looks for files that nothing needs any more. */
+/** The interval in milliseconds at which the background thread looks for files that are no longer needed. */
 const REMOVAL_MS = 60_000;
-/** The number of mailings that the background looks at without a pause. */
+/** The number of mailings at which the background thread looks without a pause. */
 const PAGE_MAILINGS = 100;
 
 /** An attachment of a single send, without its bytes. */
@@ -50,7 +50,7 @@ export function requireRoomForFiles(
     throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB, count: MAX_ACCOUNT_FILES }));
 }
 
-/** Gives a single send the attachments of another one of the account. Throws 409 if there is no room for them. */
+/** Copies the attachments of a single send to another single send. Throws 409 if the account has no room for them. */
 export function copyAttachments(db: Db, accountId: number, from: number, to: number): void {
   const files = listAttachments(db, from);
   if (files.length === 0) return;
@@ -63,20 +63,20 @@ export function copyAttachments(db: Db, accountId: number, from: number, to: num
     .run(to, from);
 }
 
-/** Keeps the attachments of a single send as long as its mailing. Call it in the transaction that creates the mailing. */
+/** Keeps the attachments of a single send as long as its mailing needs them. Call it in the transaction that creates the mailing. */
 export function keepAttachments(db: Db, sendId: number, mailing_id: number): void {
   db.update(singleSendAttachments).set({ mailing_id }).where(eq(singleSendAttachments.single_send_id, sendId)).run();
 }
 
 /**
- * Removes the files of deleted single sends whose mailing has ended and of which no mail is kept. Each file is removed
- * in a transaction of its own, because SQLite overwrites the bytes of the file. Files of a single send that was not
- * launched are removed with it (drizzle/triggers.sql).
+ * Removes the attachments of deleted single sends whose mailing has ended and whose mails are not kept. Each attachment is
+ * removed in a transaction of its own, which takes a while because SQLite overwrites its bytes. The attachments of a single
+ * send that was not launched are removed together with the single send (drizzle/triggers.sql).
  */
 export class UnusedFiles {
   readonly #client: Database;
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** The mailing up to which files have been looked at. */
+  /** The id of the last mailing whose files have been looked at. */
   #after = 0;
 
   constructor(client: Database) {
@@ -84,19 +84,20 @@ export class UnusedFiles {
   }
 
   /**
-   * Looks at the files of some mailings, and removes some, at least one, while `mayContinue` returns true. Returns whether there
-   * may be more. After the last mailing it rests. `monotonic`: monotonic milliseconds.
+   * Removes a file that is no longer needed, and further ones while `mayContinue` returns true. Returns true if there may be more.
+   * After the last mailing, does nothing for a minute. `monotonic` is the time of a monotonic clock in milliseconds.
    */
   remove(monotonic: number, mayContinue: () => boolean): boolean {
     if (monotonic < this.#nextAt) return false;
-    const file = this.#client.prepare<[number], number>(FILE).pluck();
+    const nextFile = this.#client.prepare<[number], number>(NEXT_FILE).pluck();
     const remove = this.#client.prepare<[number]>('DELETE FROM single_send_attachments WHERE id = ?');
     const page = this.#client.prepare<[number], { id: number; is_needed: 0 | 1 }>(MAILINGS).all(this.#after);
     for (const { id, is_needed } of page) {
-      for (let next = is_needed === 1 ? undefined : file.get(id); next !== undefined; next = file.get(id)) {
-        remove.run(next);
-        if (!mayContinue()) return true;
-      }
+      if (is_needed === 0)
+        for (let file = nextFile.get(id); file !== undefined; file = nextFile.get(id)) {
+          remove.run(file);
+          if (!mayContinue()) return true;
+        }
       this.#after = id;
     }
     if (page.length === PAGE_MAILINGS) return true;
@@ -106,10 +107,12 @@ export class UnusedFiles {
   }
 }
 
+/** SQL after FROM: the files `f` of deleted single sends. */
 const OF_DELETED =
   'single_send_attachments f INDEXED BY single_send_attachments_mailing WHERE f.single_send_id IS NULL';
+/** SQL: the next mailings of deleted single sends with files. `is_needed`: 1 if the mailing has not ended, or its mails are kept. */
 const MAILINGS = `
   SELECT d.id, EXISTS (SELECT 1 FROM mailings m WHERE m.id = d.id AND m.finished_at IS NULL)
     OR EXISTS (SELECT 1 FROM sent_facts k WHERE k.mailing_id = d.id) AS is_needed
   FROM (SELECT DISTINCT f.mailing_id AS id FROM ${OF_DELETED} AND f.mailing_id > ? ORDER BY 1 LIMIT ${PAGE_MAILINGS}) d`;
-const FILE = `SELECT f.id FROM ${OF_DELETED} AND f.mailing_id = ? LIMIT 1`;
+const NEXT_FILE = `SELECT f.id FROM ${OF_DELETED} AND f.mailing_id = ? LIMIT 1`;

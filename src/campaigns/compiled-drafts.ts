@@ -1,11 +1,11 @@
-/** Keeps what was last compiled from drafts, so that a preview compiles a draft once while nothing in it changes. */
+/** Keeps the content that was last compiled from drafts, so that previews compile a draft only once while nothing in it changes. */
 import type { FrozenText } from '../delivery/compiling/compile.ts';
 import type { Said } from '../errors/sentences.ts';
 
-/** The maximum length of the sources of kept content: about ten large mails, or some hundred usual ones. */
+/** The maximum length of all kept sources together: about ten large mails, or some hundred usual ones. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** A text, a number or null that content is made from. */
+/** A part of a source, such as the subject, the template or the id of the sender. */
 type Part = string | number | null;
 
 interface CompiledDraft<Content> {
@@ -18,13 +18,15 @@ interface UnderWay<Content> {
   promise: Promise<Content | { problem: Said }>;
 }
 
+/** Compiled content by the source from which it was compiled. */
 export class CompiledDrafts<Content extends object = FrozenText> {
-  /** In the order of use, the most recent one last. Sources are compared directly, because hashing a large one takes longer. */
+  /** The kept drafts in the order of their last use. Their sources are compared as they are, because hashing a large source takes longer. */
   #kept: readonly CompiledDraft<Content>[] = [];
   #underWay: readonly UnderWay<Content>[] = [];
 
   /**
-   * Returns what `make` makes from `source`. It is made once while it is kept, and once for all concurrent callers. A problem is not kept.
+   * Returns the content that `make` makes from `source`. Calls `make` only if the content is neither kept nor being made for another
+   * caller. A problem is not kept.
    */
   async get(
     source: readonly Part[],
@@ -50,14 +52,14 @@ export class CompiledDrafts<Content extends object = FrozenText> {
     }
   }
 
-  /** Keeps the newest content. Only sources are measured, because compiled content is about as long as its source. */
+  /** Keeps new content, and drops the content that was not used longest if the sources are too long. Content is about as long as its source. */
   #keep(newest: CompiledDraft<Content>): void {
     const kept = [...this.#kept, newest];
     let characters = 0;
-    const last = kept.findLastIndex(({ source }) => {
+    const lastDropped = kept.findLastIndex(({ source }) => {
       characters += source.reduce<number>((sum, part) => sum + String(part).length, 0);
       return characters > MAX_CHARACTERS;
     });
-    this.#kept = kept.slice(last + 1);
+    this.#kept = kept.slice(lastDropped + 1);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Writes to any number of single sends. SQLite writes the row of each as a whole, with up to 2 MiB of content, so they
- * are recorded first and then made one by one in short transactions. After a kill the next start finishes them.
+ * Writes to any number of single sends. SQLite writes the row of a single send as a whole, with up to 2 MiB of content. So the
+ * ids are recorded first, and then the single sends are written one by one in short transactions. After a kill the next start
+ * finishes the writes.
  */
 import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import { finishItems, recordedWrites, recordWrite } from '../audience/unfinished-writes.ts';
@@ -13,44 +14,46 @@ import { readStored, stored } from '../errors/stored.ts';
 import { findSingleSendMailing } from './single-sends.ts';
 import { holdQueuedSends, queuedSends } from './status.ts';
 
-/** A single send that is to be written. `updated_at` later tells whether it was changed meanwhile. */
+/** A recorded single send that is to be written. Its `updated_at` tells whether it has changed since it was recorded. */
 type RecordedSend = ReturnType<typeof queuedSends>[number];
 
+/** Recorded single sends that are to be moved to draft. */
 interface RecordedHold {
   sends: RecordedSend[];
   held_code: Held['held_code'];
-  /** In its stored form. */
+  /** The reason in its stored form. */
   held_reason: string;
+  /** An ISO timestamp. */
   now: string;
 }
 
 /**
- * Has the queued sends that match `which` moved to draft, with the reason. Call it inside the transaction of the change
- * that is the reason, and `finishHolds` after that. `now` is an ISO timestamp.
+ * Records that the queued sends that match `which` are to be moved to draft, with the reason. Call it inside the transaction of
+ * the change that is the reason, and `finishHolds` after that transaction. `now` is an ISO timestamp.
  */
 export function recordHold(db: Db, which: SQL | undefined, { held_code, held_reason }: Held, now: string): void {
   const hold: RecordedHold = { sends: queuedSends(db, which), held_code, held_reason: stored(held_reason), now };
   if (hold.sends.length > 0) recordWrite(db.$client, 'hold-sends', hold);
 }
 
-/** Carries out the recorded holds. A send that was changed since is left as it is. */
+/** Carries out the recorded holds. Does not change a send that has changed since it was recorded. */
 export async function finishHolds(db: Db): Promise<void> {
   for (const { id, given } of recordedWrites(db.$client, 'hold-sends')) {
     const { sends, held_code, held_reason, now }: RecordedHold = JSON.parse(given);
     const reason = { held_code, held_reason: readStored(held_reason) };
     const hold = (send: RecordedSend) => holdQueuedSends(db, isUnchanged(send), reason, now);
-    await finishItems(db.$client, id, sends, (some) => some.forEach(hold), 1);
+    await finishItems(db.$client, id, sends, (nextSends) => nextSends.forEach(hold), 1);
   }
 }
 
-/** The condition that a single send was not changed since it was recorded. */
+/** Returns the SQL condition that a single send has not changed since it was recorded. */
 function isUnchanged({ id, updated_at }: RecordedSend): SQL | undefined {
   return and(eq(singleSends.id, id), eq(singleSends.updated_at, updated_at));
 }
 
 /**
- * Deletes single sends, and cancels the mailings of running ones. Resolves with the ids of these. The caller has
- * checked that the sends belong to the account.
+ * Deletes single sends, and cancels the mailings of those that are running. Resolves with the ids of the cancelled mailings. The
+ * caller has checked that the sends belong to the account.
  */
 export async function deleteSends(db: Db, ids: readonly number[]): Promise<number[]> {
   if (ids.length === 1) return inTransaction(db, () => ids.flatMap((id) => deleteSend(db, id)));
@@ -64,8 +67,8 @@ function recordedSends(db: Db, which: SQL | undefined): RecordedSend[] {
 }
 
 /**
- * Finishes the writes that a kill or a full disk interrupted. Call it at the start, before any mail is sent. A single send that was changed
- * since is not deleted, because a user may have kept it after a deletion that failed.
+ * Finishes the writes that a kill or a full disk interrupted. Call it at the start, before any mail is sent. Does not delete a single send
+ * that has changed since it was recorded, because a user may want to keep it after the deletion failed.
  */
 export async function finishLargeWrites(db: Db): Promise<void> {
   await finishHolds(db);
@@ -74,6 +77,7 @@ export async function finishLargeWrites(db: Db): Promise<void> {
     await finishDeletion(db, id, JSON.parse(given), remove);
 }
 
+/** Deletes the recorded sends with `remove`, which returns the ids of cancelled mailings. Resolves with all these ids. */
 async function finishDeletion(
   db: Db,
   record: number,
@@ -81,11 +85,11 @@ async function finishDeletion(
   remove: (send: RecordedSend) => number[],
 ): Promise<number[]> {
   const cancelled: number[] = [];
-  await finishItems(db.$client, record, sends, (some) => void cancelled.push(...some.flatMap(remove)), 1);
+  await finishItems(db.$client, record, sends, (nextSends) => void cancelled.push(...nextSends.flatMap(remove)), 1);
   return cancelled;
 }
 
-/** Deletes a single send. Returns the id of its mailing if it was running and is cancelled now. */
+/** Deletes a single send and cancels its mailing. Returns the id of the mailing in a list, which is empty if none was cancelled. */
 function deleteSend(db: Db, id: number): number[] {
   const mailing = findSingleSendMailing(db, { id });
   const isCancelled = mailing !== null && commandMailing(db.$client, mailing.id, 'cancel');

@@ -9,9 +9,9 @@ type Scheduled = Pick<
 >;
 
 /**
- * Returns when a queued single send is launched, epoch milliseconds. A single send in the recipients' own time zones is
- * launched when the first zone reaches the time. If that moment is past, the single send waits for `restMs` first, so
- * that it can still be undone, because some of its mails are sent at once.
+ * Returns when a queued single send is launched, in epoch milliseconds. A single send in the recipients' own time zones is
+ * launched when the scheduled time comes in the first zone. If that moment is past, some mails will be sent at once, so the
+ * single send waits for `restMs` first, in which a user can undo it.
  */
 export function launchesAt(send: Scheduled, restMs: number): number {
   if (send.local_time === 0) return send.starts_at;

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
+  archivePage,
   findPublicArchive,
   findPublishedContent,
   findPublishedMail,
   listPublished,
   type PublicArchive,
   type PublishedMail,
-  readersCopy,
   type Surroundings,
 } from '../campaigns/archive/archive.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
@@ -35,7 +35,7 @@ export async function archivePages(app: FastifyInstance, { db, config, publicUrl
   const findCopy = ({ token }: PublishedMail, surroundings: Surroundings) =>
     copies.get(JSON.stringify([token, surroundings]), () => {
       const content = findPublishedContent(client, token);
-      return content && Buffer.from(readersCopy(content, surroundings));
+      return content && Buffer.from(archivePage(content, surroundings));
     });
   const urlOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
 

@@ -1,5 +1,6 @@
 /**
- * One automation: its flow with the contacts at each step, its enrolments, and starting, pausing, duplicating and deleting it.
+ * The page of one automation: its flow with the contacts at each step, its numbers of contacts, and the actions that start,
+ * pause, duplicate and delete the automation.
  */
 import type { FastifyInstance } from 'fastify';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
@@ -64,7 +65,7 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
       const { utr } = request.params;
       const [email = ''] = texts(request.query.email);
       const summary = await ask(request, readSummary, { utr });
-      const [{ report }, { series }, { targets }, asked, times, { forms }, { trigger }] = await Promise.all([
+      const [{ report }, { series }, { targets }, forecast, times, { forms }, { trigger }] = await Promise.all([
         ask(request, readReport, { utr }),
         ask(request, readSeries, { utr }),
         readChoices(request),
@@ -85,14 +86,15 @@ export async function automationScreen(app: FastifyInstance, { clock }: { clock:
         back: { href: '/automations', label: 'nav.automations' },
         action: canChange && <Actions {...{ series, target, forms, trigger }} isUnverified={unverified !== null} />,
       } as const;
+      const now = clock.now();
       const content = (
         <>
           {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
           {/* The overview already shows why the automation is held. */}
           {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
           {series.is_entering === 1 && <Entering series={series} canChange={canChange} />}
-          <Overview {...{ summary, report, series, target, forms, trigger, canChange, viewer }} now={clock.now()} />
-          <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
+          <Overview {...{ summary, report, series, target, forms, trigger, canChange, viewer, now }} />
+          <PersonForecast {...{ email, forecast, now }} isTrial={series.is_live === 0} />
         </>
       );
       return sendPage(request, reply, viewer, frame, content);
@@ -104,10 +106,10 @@ interface OverviewProps {
   summary: Summary;
   report: Report;
   series: Series;
-  /** The list or segment whose contacts enter; undefined if the automation has none. */
+  /** The list or segment whose contacts enter; undefined if no target is chosen. */
   target: Target | undefined;
   forms: readonly { id: number; name: string }[];
-  /** How many contacts met the trigger lately. */
+  /** The number of contacts who met the trigger lately. */
   trigger: CountedTrigger;
   now: Date;
   canChange: boolean;
@@ -116,9 +118,9 @@ interface OverviewProps {
 
 function Overview({ summary, report, series, target, forms, trigger, now, canChange, viewer }: OverviewProps) {
   const language = useLanguage();
-  // The banner on every page says why all mail is held, and leads to what is to be set.
-  const isOfAll = COMMON_HELD_CODES.some((code) => code === summary.held_code);
-  const left = report.people.filter(({ state }) => state === 'left');
+  // If all mail is held, the banner on every page says why, and links to the page that ends it.
+  const isAllHeld = COMMON_HELD_CODES.some((code) => code === summary.held_code);
+  const exited = report.people.filter(({ state }) => state === 'left');
   const deleted = report.mails.filter(({ utr }) => utr === null);
   const problems = report.mails.flatMap(({ utr, subject, findings }) =>
     utr !== null && findings !== null && findings.length > 0 ? [{ utr, subject, findings }] : [],
@@ -126,7 +128,7 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
   const mailProps = { utr: summary.utr, now, entered: report.entered, canChange };
   return (
     <>
-      <WhyHeld reason={isOfAll ? null : summary.held_reason} viewer={viewer} />
+      <WhyHeld reason={isAllHeld ? null : summary.held_reason} viewer={viewer} />
       <Card title={language.say('automations.people')} action={<StateBadge state={summary.state} />}>
         <Stats
           figures={[
@@ -135,10 +137,10 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
             { label: language.say('automations.people.left'), value: language.number(summary.left) },
           ]}
         />
-        {left.length > 0 && (
+        {exited.length > 0 && (
           <Table
             caption={language.say('automations.why')}
-            rows={left}
+            rows={exited}
             keyOf={({ reason }) => String(reason)}
             columns={[
               {
@@ -207,7 +209,7 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
   );
 }
 
-/** The trigger of the automation in words, how many contacts entered, and when they exit. */
+/** Returns the first box of the flow: the trigger in words, the number of contacts who entered, and when contacts exit. */
 function triggerStep(
   language: Language,
   {
@@ -251,7 +253,7 @@ function triggerStep(
   };
 }
 
-/** Says that contacts who were in the target enter in the background, and lets an editor stop it. */
+/** Says that all contacts of the target or a segment enter in the background, and lets an editor stop this. */
 function Entering({ series: { utr, is_live }, canChange }: { series: Series; canChange: boolean }) {
   const language = useLanguage();
   return (
@@ -266,7 +268,7 @@ function Entering({ series: { utr, is_live }, canChange }: { series: Series; can
   );
 }
 
-/** How contacts ended: those who had every mail, and those who exited before. */
+/** Returns the last box of the flow: the numbers of contacts who completed the automation, and who exited before. */
 function endStep(language: Language, { finished, left }: Summary): FlowStep {
   return {
     key: 'end',
@@ -286,7 +288,7 @@ interface MailStepProps {
   canChange: boolean;
 }
 
-/** A mail after its wait: the contacts who wait for it, its results, and how many came past it. */
+/** Returns the box of a mail in the flow: its wait, the contacts who wait for the mail, its results, and how many contacts passed it. */
 function mailStep(language: Language, mail: ReportedMail, { utr, now, entered, canChange }: MailStepProps): FlowStep {
   const { subject, waiting, passed, left } = mail;
   const page = mail.utr ?? '';
@@ -326,7 +328,7 @@ function mailStep(language: Language, mail: ReportedMail, { utr, now, entered, c
   };
 }
 
-/** A step other than a mail after its wait, with the contacts who wait for it. */
+/** Returns the box of a step other than a mail in the flow: its wait, and the contacts who wait for the step. */
 function otherStep(
   language: Language,
   step: SeriesStep,
@@ -358,7 +360,7 @@ function MailFigures({ mail }: { mail: ReportedMail }) {
   );
 }
 
-/** The wait after the previous mail. */
+/** The wait before a step, in words. */
 export function Wait({
   mail: { waiting_type: unit, waiting_period: period },
 }: {
@@ -385,9 +387,9 @@ interface ByUtr {
   Params: { utr: string };
 }
 
-/** Registers the actions that start, pause, duplicate and delete an automation. */
+/** Registers the routes that start, pause, duplicate and delete an automation. */
 export async function stateActions(app: FastifyInstance): Promise<void> {
-  for (const [action, operation, done] of [
+  for (const [action, operation, doneMessage] of [
     ['start', setAutomationLive, 'automations.started'],
     ['pause', pauseAutomation, 'automations.paused'],
   ] as const) {
@@ -397,7 +399,7 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
       const { state } = await ask(request, readSummary, { utr });
       if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: changed.text });
       else if (state === 'held') setFlash(reply, 'warn', 'automations.startedHeld');
-      else setFlash(reply, 'good', done);
+      else setFlash(reply, 'good', doneMessage);
       return reply.redirect(automationAddress(utr), SEE_OTHER);
     });
   }
@@ -414,17 +416,12 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
   });
 }
 
-interface ActionsProps {
-  series: Series;
-  /** The list or segment whose contacts enter; undefined if the automation has none. */
-  target: Target | undefined;
-  forms: readonly { id: number; name: string }[];
-  trigger: CountedTrigger;
-  /** Returns true if the sender of one of its mails must be verified before the automation can start. */
+interface ActionsProps extends Pick<OverviewProps, 'series' | 'target' | 'forms' | 'trigger'> {
+  /** True if the sender of a mail must be verified before the automation can start. */
   isUnverified: boolean;
 }
 
-/** The actions on an automation as a whole. */
+/** The buttons that edit, start, pause, duplicate and delete an automation. */
 function Actions({ series, target, forms, trigger, isUnverified }: ActionsProps) {
   const language = useLanguage();
   const count = triggerCountText(language, trigger, series);

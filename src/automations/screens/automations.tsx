@@ -1,4 +1,4 @@
-/** The automations of the account, newest first, with a search by state or name, and their enrolments and results. */
+/** The list of automations, newest first, with their contacts and results, and a search by state or name. Registers all pages of automations. */
 import type { FastifyInstance } from 'fastify';
 import { checkStep } from '../../campaigns/screens/compose/check.tsx';
 import { designScreen, htmlScreen, templatesScreen } from '../../campaigns/screens/compose/mail-content.tsx';

@@ -1,6 +1,6 @@
 /**
- * Shared parts of the forms that change an automation: each shows the effects of its change on enrolled contacts and asks for
- * confirmation. The effects are found by a dry run.
+ * Shared parts of the forms that change an automation. A form first makes the change in a dry run, shows the effects on enrolled
+ * contacts, and asks for confirmation.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
@@ -25,7 +25,7 @@ export const automationAddress = (utr: string) => `/automations/${encodeURICompo
 
 export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
 
-/** The page that counts who enters: all of the target, or the contacts of a segment. */
+/** Returns the URL of the page that counts who would enter: all contacts of the target or, if `segment` is not empty, of a segment. */
 export const enterAddress = (utr: string, segment = '') =>
   withQuery(`${automationAddress(utr)}/enter`, segment === '' ? {} : { segment_id: segment });
 
@@ -51,8 +51,8 @@ export function BackToAutomation({ utr }: { utr: string }) {
 }
 
 /**
- * Makes the change of a submitted form. If the change affects contacts and is not confirmed yet, returns its effects in `asked`
- * instead. `concerning` selects the effects that this form asks about.
+ * Makes the change of a submitted form. If the change affects contacts and the user has not confirmed it yet, returns the effects in
+ * `asked` instead. `concerning` selects the effects about which this form asks.
  */
 export async function attemptChange<Input extends TObject, Output extends { effects: Effects }>(
   request: FastifyRequest,
@@ -69,23 +69,20 @@ export async function attemptChange<Input extends TObject, Output extends { effe
   return attempt(request, change, input);
 }
 
-/**
- * Returns the effects on contacts for whom this mail or step is still to come, and in detail on contacts who wait for
- * it.
- */
+/** Returns the effects without the contacts who wait for other steps than this mail or step, and without those who exit. */
 export function concerningMail({ people, ...effects }: Effects, utr: string): Effects {
   return { ...effects, people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
 }
 
 /**
- * Returns why a change was refused if no field is at fault: who changed the record while the form was open, and which fields
- * (name, submitted and stored value), or another reason.
+ * Returns why a change was refused, if the reason is not a fault of a field. If somebody else changed the record while the form was open,
+ * says who, when, and which of these `fields` have another value now.
  */
 export function refusalText(
   request: FastifyRequest,
   refusal: Refusal,
   { updated_at, changed_by }: { updated_at: string; changed_by: string | null },
-  fields: readonly (readonly [label: string, given: string, stored: string])[] = [],
+  fields: readonly (readonly [label: string, submitted: string, stored: string])[] = [],
 ): string {
   if (refusal.status !== CONFLICT || field(request, 'unchanged_since') === updated_at) return refusal.problem;
   const language = languageOf(request, viewerOf(request));
@@ -106,34 +103,35 @@ export function refusalText(
 /** The fields of a mail that a question mentions. */
 type NamedMail = Pick<SeriesMail, 'utr' | 'subject' | 'waiting_type' | 'waiting_period'>;
 
+/** The question whether to make a change with these effects. */
 interface Question {
   series: Series;
   effects: Effects;
-  /** The mails after the change, for their subjects and waits; the mails of the automation by default. */
+  /** The mails after the change, whose subjects and waits the page shows; the stored mails of the automation by default. */
   after?: readonly NamedMail[];
-  /** The URL that the form is submitted to. */
+  /** The URL to which the form of the question is submitted. */
   action: string;
-  /** The values of the submitted form, which the confirmation repeats. */
+  /** The values of the first form, which the form of the question submits again. */
   fields: Readonly<Record<string, string>>;
   /** The text of the button. */
   submit: string;
-  /** The name of what is removed, if anything. */
-  what?: string;
+  /** The sentence that names the step to be removed; absent if nothing is removed. */
+  removal?: string;
 }
 
-/** Sends the page with the question. Its form repeats the submitted one with a confirmation. */
+/** Sends the page with the question. Its form submits the values of the first form again, with a confirmation. */
 export function sendQuestion(request: FastifyRequest, reply: FastifyReply, question: Question) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('automations.question.title');
   return sendPage(request, reply, viewer, { title, section: 'automations' }, <QuestionCard {...question} />);
 }
 
-function QuestionCard({ series, effects, after = series.mails, action, fields, submit, what }: Question) {
+function QuestionCard({ series, effects, after = series.mails, action, fields, submit, removal }: Question) {
   const language = useLanguage();
   return (
     <Card>
       <div class="effects">
-        {what !== undefined && <p>{what}</p>}
+        {removal !== undefined && <p>{removal}</p>}
         {effects.ahead > 0 && <p>{onWayText(language, effects)}</p>}
         <ul class="stack">
           {effects.people.map((effect) => (
@@ -152,7 +150,7 @@ function QuestionCard({ series, effects, after = series.mails, action, fields, s
       )}
       <form method="post" action={action}>
         <div class="buttons">
-          <Button look={what === undefined ? 'primary' : 'danger'} label={submit} />
+          <Button look={removal === undefined ? 'primary' : 'danger'} label={submit} />
           <LinkButton look="quiet" href={editAddress(series.utr)} label={language.say('confirm.cancel')} />
         </div>
         {Object.entries(fields).map(([name, value]) => (
@@ -164,7 +162,7 @@ function QuestionCard({ series, effects, after = series.mails, action, fields, s
   );
 }
 
-/** Says how many contacts on the way go on with a change, and how many it does not touch. */
+/** Returns in words for how many active contacts a change is still to come, and how many it does not affect. */
 function onWayText(language: Language, { ahead, behind }: Effects): string {
   return [
     language.say('automations.effect.onWay', { count: ahead + behind }),
@@ -173,19 +171,20 @@ function onWayText(language: Language, { ahead, behind }: Effects): string {
   ].join(' ');
 }
 
+/** Returns in words the effect on the contacts who wait for the same steps before and after the change. */
 function effectText(
   language: Language,
   series: Series,
   after: readonly NamedMail[],
   { from, to, is_queued, people: count, moved, due_now, first_due_at, last_due_at }: Effects['people'][number],
 ): string {
-  const known = [
+  const steps = [
     ...after.map((mail) => ({ ...mail, subject: plainSubject(language, mail.subject) })),
     ...series.steps.map((step) => ({ ...step, subject: stepText(language, step) })),
   ];
   const subjectOf = (utr: string | null) =>
-    known.find((mail) => mail.utr === utr)?.subject ?? language.say('automations.effect.newMail');
-  const next = known.find((mail) => mail.utr === to);
+    steps.find((step) => step.utr === utr)?.subject ?? language.say('automations.effect.newMail');
+  const next = steps.find((step) => step.utr === to);
   const subjects = { count, from: subjectOf(from), to: subjectOf(to) };
   if (is_queued === 1) {
     const isGone = !after.some((mail) => mail.utr === from);
@@ -207,7 +206,7 @@ function effectText(
   return parts.join(' ');
 }
 
-/** Returns the wait for a mail in words, and what it is counted from. */
+/** Returns in words the wait before a mail, and from when it counts. */
 function waitText(
   language: Language,
   { waiting_type: unit, waiting_period: period }: NamedMail,

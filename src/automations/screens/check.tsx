@@ -1,4 +1,4 @@
-/** The check of all mails of an automation, for all contacts whom they would reach now. */
+/** The page that checks all mails of an automation for all contacts whom the mails would reach now. */
 import type { FastifyInstance } from 'fastify';
 import { Findings, FoundForAll } from '../../campaigns/screens/findings.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -18,7 +18,7 @@ interface Call {
   Querystring: { all?: string };
 }
 
-/** Registers the page that checks all mails of an automation for all contacts whom they would reach now. */
+/** Registers the page that checks all mails of an automation. The check starts when the user submits the form of the page. */
 export async function checkScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/check', async (request, reply) => {
     const { utr } = request.params;

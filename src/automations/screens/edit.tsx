@@ -1,4 +1,7 @@
-/** Creating and editing an automation: its name and trigger, and its mails in their order, to add, open, move and remove. */
+/**
+ * The pages that create and edit an automation: its settings, and the list of its steps, in which steps are added, opened, moved and
+ * removed.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
@@ -49,7 +52,7 @@ import {
   triggerText,
 } from './trigger.tsx';
 
-/** The days that the form proposes before a contact enters again. */
+/** The number of days before a contact enters again that the form proposes. */
 const DEFAULT_RE_ENTRY_DAYS = 90;
 
 interface ByUtr {
@@ -57,7 +60,7 @@ interface ByUtr {
   Querystring: { email?: string };
 }
 
-/** Registers the page on which the steps of an automation are edited. */
+/** Registers the page on which the steps and settings of an automation are edited. */
 export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   const show = async (
     request: FastifyRequest<ByUtr>,
@@ -66,7 +69,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   ) => {
     const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
-    const [choices, asked, hasCaps, triggers, { trigger }] = await Promise.all([
+    const [choices, forecast, hasCaps, triggers, { trigger }] = await Promise.all([
       readChoices(request),
       readForecast(request, series.utr, email),
       readHasCaps(request),
@@ -81,7 +84,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const content = (
       <>
         <Editing {...{ series, choices, hasCaps, triggers, trigger }} {...sent} />
-        <PersonForecast email={email} asked={asked} now={clock.now()} isTrial={series.is_live === 0} />
+        <PersonForecast {...{ email, forecast }} now={clock.now()} isTrial={series.is_live === 0} />
       </>
     );
     return sendPage(request, reply, viewerOf(request), frame, content);
@@ -95,7 +98,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const unchanged_since = field(request, 'unchanged_since');
     const language = languageOf(request, viewerOf(request));
     const { series } = await ask(request, readSeries, { utr });
-    const hasOtherAudience =
+    const changesExits =
       values.automation_for !== series.automation_for ||
       Number(values.exit_criteria) !== series.exit_criteria ||
       Number(values.goal_segment_id ?? 0) !== (series.goal_segment_id ?? 0) ||
@@ -104,7 +107,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       people: [],
       ahead: 0,
       behind: 0,
-      leaving: hasOtherAudience ? effects.leaving : 0,
+      leaving: changesExits ? effects.leaving : 0,
     }));
     if ('asked' in changed)
       return sendQuestion(request, reply, {
@@ -153,23 +156,21 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   });
 }
 
-/** Returns the steps with one of them moved by one place on its path, together with the steps of its paths. */
+/** Returns the steps after a step changed places with its neighbour on the same path. The steps on the paths of both move with them. */
 function moved(steps: readonly SeriesStep[], utr: string, by: -1 | 1): readonly SeriesStep[] {
-  const [step, other] = neighbours(steps, utr, by);
-  if (step === undefined || other === undefined) return steps;
-  const swapped = steps.map((one) => (one === step ? other : one === other ? step : one));
-  return inReadingOrder(swapped.map((one) => ({ ...one, id: one.utr, parent_id: one.parent })));
+  const step = steps.find((candidate) => candidate.utr === utr);
+  const neighbour = neighbourOf(steps, utr, by);
+  if (step === undefined || neighbour === undefined) return steps;
+  const swapped = steps.with(steps.indexOf(step), neighbour).with(steps.indexOf(neighbour), step);
+  return inReadingOrder(swapped.map((moved) => ({ ...moved, id: moved.utr, parent_id: moved.parent })));
 }
 
-/** Returns a step, and the one that comes `by` places after it on its path; undefined if there is none. */
-function neighbours(
-  steps: readonly SeriesStep[],
-  utr: string,
-  by: -1 | 1,
-): [step: SeriesStep | undefined, other: SeriesStep | undefined] {
-  const step = steps.find((one) => one.utr === utr);
-  const path = steps.filter(({ parent, branch }) => parent === step?.parent && branch === step?.branch);
-  return [step, step && path[path.indexOf(step) + by]];
+/** Returns the step that comes right after (1) or before (-1) a step on the same path; undefined if there is none. */
+function neighbourOf(steps: readonly SeriesStep[], utr: string, by: -1 | 1): SeriesStep | undefined {
+  const step = steps.find((candidate) => candidate.utr === utr);
+  if (step === undefined) return undefined;
+  const path = steps.filter(({ parent, branch }) => parent === step.parent && branch === step.branch);
+  return path[path.indexOf(step) + by];
 }
 
 interface EditingProps {
@@ -177,7 +178,7 @@ interface EditingProps {
   choices: Choices;
   hasCaps: boolean;
   triggers: TriggerChoices;
-  /** How many contacts met the stored trigger lately. */
+  /** The number of contacts who met the stored trigger lately. */
   trigger: CountedTrigger;
   values?: AutomationFields;
   problems?: Problems;
@@ -207,7 +208,7 @@ function Editing({ series, choices, hasCaps, triggers, trigger, values, problems
       <Problem>{problem}</Problem>
       {series.is_live === 1 && <Notice>{language.say('automations.isLive', { count: series.people.waiting })}</Notice>}
       <Card title={language.say('automations.mails')}>
-        <MailList series={series} />
+        <StepList series={series} />
       </Card>
       <Card title={language.say('automations.settings')}>
         {target !== undefined && <p>{triggerText(language, series, target, triggers.forms)}</p>}
@@ -229,7 +230,7 @@ function Editing({ series, choices, hasCaps, triggers, trigger, values, problems
   );
 }
 
-/** Returns the fields of a submitted form. */
+/** Returns the values of a submitted form. Fields that the form did not have are absent. */
 function submittedFields(request: FastifyRequest): AutomationFields {
   const ignores_caps = field(request, 'ignores_caps');
   const [goal, exit] = [field(request, 'goal_segment_id'), field(request, 'exit_segment_id')];
@@ -254,7 +255,7 @@ interface NewQuery {
   Querystring: { recipe?: string };
 }
 
-/** The submitted form of a new automation, with the fields that a recipe adds. */
+/** The fields of the form for a new automation, with the sender, for whom only a recipe asks. */
 interface NewFields extends AutomationFields {
   sender_id: string;
 }
@@ -273,14 +274,14 @@ export async function newAutomationScreen(app: FastifyInstance): Promise<void> {
     const choices = await readChoices(request);
     const { senders } = choices;
     const sender = senders.find(({ is_verified }) => is_verified === 1) ?? senders[0];
-    const first = {
+    const defaults = {
       automation_name: recipe === undefined ? '' : language.say(`automations.recipe.${recipe}`),
       automation_for: '',
       unsubscribe_group_id: String(choices.groups[0]?.id ?? 0),
       exit_criteria: '0',
       sender_id: String(sender?.id ?? ''),
     };
-    const content = <NewAutomation {...{ recipe, choices, problems }} values={values ?? first} />;
+    const content = <NewAutomation {...{ recipe, choices, problems }} values={values ?? defaults} />;
     return sendPage(
       request,
       reply,
@@ -328,7 +329,7 @@ function recipeNamed(name: string | undefined): RecipeName | undefined {
   return RECIPES.find((recipe) => recipe === name);
 }
 
-/** The recipes, each as a link to the form that makes an automation from it. */
+/** The list of recipes. Each recipe links to the form that creates an automation from it. */
 export function Recipes() {
   const language = useLanguage();
   return (
@@ -416,7 +417,7 @@ function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
   );
 }
 
-/** The steps that a recipe has, with their waits. */
+/** The flow of the steps of a recipe, with their waits. */
 function RecipeSteps({ recipe }: { recipe: RecipeName }) {
   const language = useLanguage();
   return (
@@ -446,6 +447,7 @@ function RecipeSteps({ recipe }: { recipe: RecipeName }) {
   );
 }
 
+/** The fields of the form of an automation, as texts. */
 interface AutomationFields extends TriggerFields {
   automation_name: string;
   automation_for: string;
@@ -469,15 +471,15 @@ function AutomationFieldset({
 }: {
   values: AutomationFields;
   choices: Choices;
-  /** Absent before the automation is created. */
+  /** Absent in the form for a new automation. */
   triggers?: TriggerChoices;
   problems: Problems;
-  /** A recipe says how contacts enter and when they exit. */
+  /** The recipe of a new automation, which fixes how contacts enter and exit; undefined without a recipe. */
   recipe?: RecipeName | undefined;
 }) {
   const language = useLanguage();
   const trigger = recipe === undefined ? values.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
-  // Before the automation is created, it has no other trigger than joining.
+  // In the form for a new automation without a recipe, contacts can only enter by joining the target.
   const mayHaveOtherTriggers = triggers !== undefined || (trigger !== undefined && trigger !== 'join');
   const none = { value: '', label: language.say('compose.choose') };
   const offered = isForSegment(recipe) ? targets.filter(({ kind }) => kind === 'segment') : targets;
@@ -586,7 +588,8 @@ function AutomationFieldset({
   );
 }
 
-function MailList({ series }: { series: Series }) {
+/** The steps of an automation in their flow, with the links and buttons that change them. */
+function StepList({ series }: { series: Series }) {
   const language = useLanguage();
   const { steps, utr } = series;
   return (
@@ -618,12 +621,12 @@ function MailList({ series }: { series: Series }) {
   );
 }
 
-/** What can be done with a step: moving it on its path, adding one before it or to its paths, and removing it. */
+/** The links and buttons that move a step on its path, add a step before it or on its paths, and remove the step. */
 function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
   const language = useLanguage();
   const { utr } = series;
-  const mail = series.mails.find((one) => one.utr === step.utr);
-  const hasNeighbour = (by: -1 | 1) => neighbours(series.steps, step.utr, by)[1] !== undefined;
+  const mail = series.mails.find((candidate) => candidate.utr === step.utr);
+  const hasNeighbour = (by: -1 | 1) => neighbourOf(series.steps, step.utr, by) !== undefined;
   return (
     <>
       {mail?.content === 'none' && <Notice tone="warn">{language.say('automations.noContent')}</Notice>}
@@ -657,7 +660,7 @@ function StepActions({ series, step }: { series: Series; step: SeriesStep }) {
   );
 }
 
-/** Links to the forms that add a mail or another step at the end of a path. */
+/** The links to the forms that add a mail or another step at the end of a path, which `query` names. */
 function AddLinks({
   utr,
   query,
@@ -684,6 +687,7 @@ function AddLinks({
   );
 }
 
+/** The button that moves a step up or down on its path. */
 function Move({ series, step, where }: { series: Series; step: SeriesStep; where: 'up' | 'down' }) {
   const language = useLanguage();
   return (

@@ -1,6 +1,6 @@
 /**
- * Screens that let contacts enter an automation by hand: one contact; or all contacts of its target or of a segment, whose number is shown
- * for confirmation.
+ * Pages that let contacts enter an automation by hand: one contact, or all contacts of the target or of a segment, after the user has
+ * seen and confirmed their number.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readContact } from '../../audience/contacts/operations.ts';
@@ -22,7 +22,7 @@ import { listSummaries, type Summary } from '../operations/reports.ts';
 import { automationAddress, BackToAutomation, enterAddress } from './changing.tsx';
 
 const SEE_OTHER = 303;
-/** How many automations the choice has at most. */
+/** The maximum number of automations from which a user can choose. */
 const MAX_CHOICES = 200;
 
 interface Call {
@@ -33,13 +33,13 @@ interface Call {
 /** The contact or segment that is to enter. */
 interface EntrySubject {
   name: string;
-  /** The URL of its page. */
+  /** The URL of the page of the contact or segment. */
   back: string;
 }
 
 /** Registers the pages that let contacts enter an automation by hand. */
 export async function enterScreens(app: FastifyInstance): Promise<void> {
-  // Leads from the page of a contact or segment to one of the live automations.
+  // The page on which a user chooses the automation that a contact, or the contacts of a segment, are to enter.
   pageRoute<Call>(app, '/automations/enter', async (request, reply) => {
     requireEditor(request);
     const [contact] = texts(request.query.contact_id);
@@ -75,7 +75,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
     return reply.redirect(back, SEE_OTHER);
   });
 
-  pageRoute<Call>(app, '/automations/:utr/enter', (request, reply) => show(request, reply));
+  pageRoute<Call>(app, '/automations/:utr/enter', showEntryPreview);
 
   app.post<Call>('/automations/:utr/enter', async (request, reply) => {
     const { utr } = request.params;
@@ -98,7 +98,8 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-async function show(request: FastifyRequest<Call>, reply: FastifyReply) {
+/** Sends the page with the number of contacts who would enter. */
+async function showEntryPreview(request: FastifyRequest<Call>, reply: FastifyReply) {
   requireEditor(request);
   const { utr } = request.params;
   const [segment_id] = texts(request.query.segment_id);
@@ -129,7 +130,7 @@ async function readContactEntry(request: FastifyRequest, contact_id: string): Pr
 interface ChoiceProps {
   subject: EntrySubject;
   summaries: readonly Summary[];
-  /** The hidden field of the form that names the contact or segment. */
+  /** The name and value of the hidden field that names the contact or segment. */
   hiddenField: Readonly<Record<string, string>>;
 }
 
@@ -166,7 +167,7 @@ function Choice({ subject, summaries, hiddenField }: ChoiceProps) {
 interface EntryPreviewProps {
   automation: Series;
   entries: Entries;
-  /** The segment whose contacts enter; null: all of the target. */
+  /** The segment whose contacts enter; null if all contacts of the target enter. */
   segment: EntrySubject | null;
   segment_id: string | undefined;
 }

@@ -1,11 +1,11 @@
-/** The fields in which an event is named: of a trigger, and of a step that waits for one. */
+/** The fields for an event in a form, which triggers and steps that wait for an event have in common. */
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 
-/** The names of the fields of the event and its filter. */
-type Names = readonly [event: string, filter: string];
+/** Two texts, for the field with the name of the event and for the field with its filter. */
+type EventAndFilter = readonly [event: string, filter: string];
 
-/** The fields of an event and the filter of its properties. `events` are the names that are proposed. */
+/** The fields for the name of an event, and for the filter by its properties. `events` are the names that the form proposes. */
 export function EventFields({
   names: [event, filter],
   values,
@@ -13,8 +13,8 @@ export function EventFields({
   hint,
   problems,
 }: {
-  names: Names;
-  values: Names;
+  names: EventAndFilter;
+  values: EventAndFilter;
   events: readonly string[];
   hint: string;
   problems: Problems;

@@ -1,4 +1,4 @@
-/** The log of an automation: what happened to its contacts at each step, newest first, of all contacts or of one. */
+/** The page of the log of an automation: what happened to all its contacts, or to one contact, at each step, newest first. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Problems } from '../../ui/components/field.tsx';
@@ -15,6 +15,7 @@ import { type LogLine, readLog } from '../operations/log.ts';
 import { readSummary } from '../operations/reports.ts';
 import { BackToAutomation, logAddress, whyAddress } from './changing.tsx';
 
+/** The number of lines on a page. */
 const ROWS = 15;
 
 interface Call {
@@ -55,6 +56,7 @@ interface LogProps {
   utr: string;
   email: string;
   log: readonly LogLine[];
+  /** The URLs of the first and the next page; null if there is no such page. */
   pages: { first: string | null; next: string | null };
   problems: Problems;
 }
@@ -100,7 +102,7 @@ function Log({ utr, email, log, pages, problems }: LogProps) {
                 heading: language.say('automations.log.when'),
                 cell: ({ happened_at: at }) => language.dateTime(new Date(at)),
               },
-              // Most automations are entered once.
+              // Most automations are entered only once by each contact, so the column is hidden unless it is needed.
               ...(log.some(({ run }) => run > 1) ? [numberColumn(language, 'automations.log.run', 'run')] : []),
             ]}
           />
@@ -121,8 +123,8 @@ export function lineText(
   language: Language,
   { code, kind, subject, reason }: Pick<LogLine, 'code' | 'kind' | 'subject' | 'reason'>,
 ): string {
-  const isOfWait = kind === 'wait_until' && (code === 'yes' || code === 'no');
-  const what = language.say(isOfWait ? `automations.path.wait.${code}` : `automations.log.${code}`);
+  const isEndOfWait = kind === 'wait_until' && (code === 'yes' || code === 'no');
+  const what = language.say(isEndOfWait ? `automations.path.wait.${code}` : `automations.log.${code}`);
   const isStep = code !== 'entered' && code !== 'finished' && code !== 'left';
   const name = subject === null ? stepName(language, kind) : plainSubject(language, subject);
   const step = isStep ? name : '';

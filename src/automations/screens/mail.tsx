@@ -1,6 +1,6 @@
 /**
- * A mail of an automation: adding one, its subject, preview text, sender and wait, its content, and removing it. If contacts
- * wait for it, the page shows the effects on them.
+ * The pages that add a mail to an automation, change its settings and content, and remove the mail. If a change affects contacts
+ * who wait for the mail, a page first shows the effects on them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
@@ -52,6 +52,7 @@ import {
 } from './changing.tsx';
 import { stepText } from './path.tsx';
 
+/** What the shared pages for the content of mails need to know about a mail of an automation. */
 export const AUTOMATION_MAIL: ComposedKind = {
   route: '/automations/:automation/mails/:utr',
   section: 'automations',
@@ -61,10 +62,10 @@ export const AUTOMATION_MAIL: ComposedKind = {
   },
 };
 
-/** Reads the mail of an automation with this utr. Throws if there is none. */
+/** Reads the mail with this utr and its automation. Throws 404 if the automation has no such mail. */
 export async function readMail(request: FastifyRequest, { automation = '', utr }: ComposedParams) {
   const { series } = await ask(request, readSeries, { utr: automation });
-  const mail = series.mails.find((one) => one.utr === utr.toLowerCase());
+  const mail = series.mails.find((candidate) => candidate.utr === utr.toLowerCase());
   if (mail === undefined) throw notFound();
   return { series, mail };
 }
@@ -80,12 +81,12 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
       return 'problems' in saved ? saved : null;
     },
     code: () => ask(request, readAutomationMailCode, { utr: mail.utr }),
-    html: (seen) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...seen }),
+    html: (preview) => ask(request, showAutomationMailHtml, { utr: mail.utr, ...preview }),
     async checkAll() {
       const checked = await attempt(request, checkAutomationMails, { utr: series.utr, mail: mail.utr });
       return 'output' in checked ? checked.output.mails[0]?.check : undefined;
     },
-    check: (seen) => attempt(request, checkAutomationMail, { utr: mail.utr, ...seen }),
+    check: (preview) => attempt(request, checkAutomationMail, { utr: mail.utr, ...preview }),
     test: (values) => attempt(request, testAutomationMail, { utr: mail.utr, ...values }),
     address,
     missing: async () => (mail.content === 'none' ? <NoContent /> : null),
@@ -96,7 +97,7 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
   };
 }
 
-/** The pages for the versions of a mail in other languages. */
+/** What the shared pages for language versions need to know about a mail of an automation. */
 export const MAIL_LANGUAGES: TranslatedKind<ComposedParams> = {
   route: `${AUTOMATION_MAIL.route}/languages`,
   read: async (request, params) => {
@@ -125,7 +126,7 @@ interface MailPage {
   problem?: string | undefined;
 }
 
-/** Sends one of the pages of a mail, with links to the others. */
+/** Sends a page of a mail, with tabs that link to the other pages of the mail. */
 function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
   const { series, mail, step, content, problem } = page;
   const frame = {
@@ -140,14 +141,14 @@ function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPa
     viewerOf(request),
     frame,
     <>
-      <Steps series={series} mail={mail} current={current} />
+      <MailTabs series={series} mail={mail} current={current} />
       <Problem>{problem}</Problem>
       {content}
     </>,
   );
 }
 
-function Steps({ series, mail, current }: { series: Series; mail: SeriesMail; current: 'content' | 'check' }) {
+function MailTabs({ series, mail, current }: { series: Series; mail: SeriesMail; current: 'content' | 'check' }) {
   const language = useLanguage();
   return (
     <>
@@ -213,7 +214,9 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
       return sendQuestion(request, reply, {
         series,
         effects: changed.asked,
-        after: series.mails.map((mail) => (mail.utr === utr ? { utr, ...named(values, mail.waiting_type) } : mail)),
+        after: series.mails.map((mail) =>
+          mail.utr === utr ? { utr, ...subjectAndWait(values, mail.waiting_type) } : mail,
+        ),
         action: mailAddress(series.utr, utr),
         fields: { ...values, unchanged_since },
         submit: language.say('compose.save'),
@@ -227,12 +230,16 @@ export async function mailContentScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Returns the fields of a submitted mail that a question mentions. */
-function named({ subject, waiting_type, waiting_period }: MailFields, otherwise: SeriesMail['waiting_type']) {
-  const unit = UNITS.find((one) => one === waiting_type) ?? otherwise;
+/** Returns the subject and the wait of a submitted mail. If the submitted unit of the wait is invalid, takes `defaultUnit`. */
+function subjectAndWait(
+  { subject, waiting_type, waiting_period }: MailFields,
+  defaultUnit: SeriesMail['waiting_type'],
+) {
+  const unit = UNITS.find((known) => known === waiting_type) ?? defaultUnit;
   return { subject, waiting_type: unit, waiting_period: Number(waiting_period) };
 }
 
+/** Returns the label, the submitted and the stored value of the fields of a mail, for `refusalText`. */
 function differences(language: Language, values: MailFields, mail: SeriesMail) {
   const stored = storedMail(mail);
   return [
@@ -275,7 +282,7 @@ function Form({ series, mail, composed, values, problems, senders, placeholders,
   );
 }
 
-/** In the order of the choice. */
+/** The units of a wait, in the order in which the form offers them. */
 const UNITS = ['instantly', 'hours', 'days'] as const;
 
 /** The fields of the form of a mail. */
@@ -304,19 +311,19 @@ function submittedMail(request: FastifyRequest): MailFields {
     preheader: field(request, 'preheader').trim(),
     sender_id: field(request, 'sender_id'),
     waiting_type,
-    // A mail without a wait has no waiting period, whatever its field contains.
+    // If the mail is sent instantly, the waiting period is not used, so an empty field is no error.
     waiting_period: waiting_type === 'instantly' ? period || '1' : period,
   };
 }
 
 interface AddingEndProps {
   series: Series;
-  /** Where the step is put: before another one, or on a path of a step. */
+  /** The place of the new step: the utr of the step before which it comes, or the utr of a deciding step and its path. */
   place: { before: string; parent: string; branch: string };
   label: string;
 }
 
-/** The end of a form that adds a step or mail: its place in the flow, and the buttons. */
+/** The end of a form that adds a mail or another step: hidden fields with the place of the step, and the buttons. */
 export function AddingEnd({ series, place: { before, parent, branch }, label }: AddingEndProps) {
   const language = useLanguage();
   return (
@@ -387,12 +394,12 @@ function MailFieldset({
   );
 }
 
-const DAYS = '1';
-
 interface NewMailCall {
   Params: { utr: string };
   Querystring: { before?: string; parent?: string; branch?: string };
 }
+
+/** The fields of the form for a new mail. */
 interface NewMail extends MailFields {
   template_id: string;
   before: string;
@@ -401,7 +408,7 @@ interface NewMail extends MailFields {
 }
 type Templates = readonly ListedTemplate[];
 
-/** Registers the pages that add a mail to an automation, change its settings and remove it. */
+/** Registers the pages that add a mail to an automation, and that remove a mail. */
 export async function mailScreens(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewMailCall>,
@@ -414,7 +421,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       readChoices(request),
       ask(request, listTemplates, { built_in: 1 }),
     ]);
-    const values = sent.values ?? begin(series, senders, request.query);
+    const values = sent.values ?? defaultsOf(series, senders, request.query);
     const title = languageOf(request, viewer).say('automations.addMail');
     const content = <AddMail {...{ series, senders, templates, ...sent, values }} />;
     return sendPage(request, reply, viewer, { title, section: 'automations' }, content);
@@ -431,7 +438,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       parent: field(request, 'parent'),
       branch: field(request, 'branch'),
     };
-    // Without a path the mail is on the main one.
+    // An empty branch means the main path, for which the operation takes no branch.
     const { branch, ...unbranched } = values;
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
@@ -447,7 +454,7 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       }),
     );
     if ('asked' in added) {
-      const mail = { utr: added.asked.people[0]?.to ?? '', ...named(values, 'days') };
+      const mail = { utr: added.asked.people[0]?.to ?? '', ...subjectAndWait(values, 'days') };
       return sendQuestion(request, reply, {
         series,
         effects: added.asked,
@@ -458,24 +465,24 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
       });
     }
     if ('output' in added) return reply.redirect(mailAddress(utr, added.output.utr ?? ''), 303);
-    // The refusal of a full automation is a problem of its utr, for which the form has no field.
+    // If the automation has too many steps, the problem is at `utr`, for which the form has no field.
     const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
     return show(request, reply.code(added.status), { values, problems: added.problems, problem });
   });
 
   pageRoute<{ Params: ComposedParams }>(app, `${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
-    // The dry run changes nothing, but may wait until enrolments are moved.
+    // The dry run changes nothing, but it may have to wait until enrolments are moved, which needs announced work.
     const tried = await withAnnouncedWork(() => ask(request, removeMail, { utr: mail.utr, dry_run: 1 }));
     const language = languageOf(request, viewerOf(request));
     return sendQuestion(request, reply, {
       series,
       effects: concerningMail(tried.effects, mail.utr),
-      after: series.mails.filter((one) => one !== mail),
+      after: series.mails.filter((other) => other !== mail),
       action: mailAddress(series.utr, mail.utr, 'remove'),
       fields: { unchanged_since: mail.updated_at },
       submit: language.say('automations.remove.sure'),
-      what: language.say('automations.remove.what', { subject: plainSubject(language, mail.subject) }),
+      removal: language.say('automations.remove.what', { subject: plainSubject(language, mail.subject) }),
     });
   });
 
@@ -490,8 +497,11 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Returns the defaults of a new mail: the sender of the previous mail; the first mail is sent at once, each further one a day later. */
-function begin(
+/**
+ * Returns the default values of the form for a new mail: the sender of the last mail, and a wait of one day, or none if the mail will be the
+ * first step.
+ */
+function defaultsOf(
   { mails, steps }: Series,
   senders: readonly SenderChoice[],
   { before = '', parent = '', branch = '' }: NewMailCall['Querystring'],
@@ -503,7 +513,7 @@ function begin(
     preheader: '',
     sender_id: String(sender ?? ''),
     waiting_type: isFirst ? 'instantly' : 'days',
-    waiting_period: DAYS,
+    waiting_period: '1',
     template_id: '',
     before,
     parent,
@@ -523,7 +533,7 @@ interface AddMailProps {
 function AddMail({ series, senders, templates, values, problems = {}, problem }: AddMailProps) {
   const language = useLanguage();
   const isFirst = series.steps.length === 0 || series.steps[0]?.utr === values.before;
-  // A live automation would send the mail and refuses one without content.
+  // A live automation refuses a mail without content, because contacts could get it at once.
   const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
   const before = series.steps.find(({ utr }) => utr === values.before);
   return (

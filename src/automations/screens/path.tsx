@@ -1,4 +1,4 @@
-/** The steps of an automation as pages show them: in a flow whose paths are indented, and each in words. */
+/** How pages show the steps of an automation: each step in words, and all steps in a flow whose paths are indented. */
 import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { BRANCHES } from '../../database/schema/index.ts';
 import type { FlowStep } from '../../ui/components/flow.tsx';
@@ -23,10 +23,10 @@ export const STEP_ICONS: Readonly<Record<SeriesStep['kind'], IconName>> = {
   webhook: 'next',
 };
 
-/** Returns the lists or segments among the choices of targets, as options of a field. */
-export function targetOptions(targets: readonly Target[], of: Target['kind']): { value: string; label: string }[] {
+/** Returns the targets of one kind (lists or segments) as options of a field. */
+export function targetOptions(targets: readonly Target[], wanted: Target['kind']): { value: string; label: string }[] {
   return targets
-    .filter(({ kind }) => kind === of)
+    .filter(({ kind }) => kind === wanted)
     .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label }));
 }
 
@@ -83,7 +83,7 @@ function waitText(language: Language, step: SeriesStep): string {
   }
 }
 
-/** Returns in words which event contacts wait for, and for how long at most. */
+/** Returns in words for which event contacts wait, and how long at most. */
 export function eventWaitText(
   language: Language,
   wait: { event: string; event_filter?: string | null; timeout_hours: number },
@@ -99,14 +99,17 @@ function atMost(language: Language, hours: number): string {
   return language.say('automations.step.atMost', { count: hours });
 }
 
-/** Returns the name of a path of a deciding step: yes or no, of a wait whether it came in time, or of a split its share. */
+/** Returns the label of a path: yes or no for a condition, in time or too late for a wait, and the percentage for a split. */
 export function branchText(language: Language, { kind, share }: SeriesStep, branch: 'yes' | 'no'): string {
   if (kind === 'if') return language.say(`automations.path.${branch}`);
   if (kind === 'wait_until') return language.say(`automations.path.wait.${branch}`);
   return language.say('automations.path.share', { share: branch === 'yes' ? (share ?? 0) : 100 - (share ?? 0) });
 }
 
-/** Returns the steps of a path, with the steps of further paths inside them. `show` gives the content of one step. */
+/**
+ * Returns the boxes of a path for the flow, by default of the main path. The boxes of deciding steps contain those of their paths. `show`
+ * returns the box of one step.
+ */
 export function pathSteps(
   language: Language,
   series: Series,
@@ -117,9 +120,9 @@ export function pathSteps(
     .filter((step) => step.parent === parent && step.branch === branch)
     .map((step) => {
       if (!isDeciding(step)) return show(step);
-      const branches = BRANCHES.map((one) => ({
-        label: branchText(language, step, one),
-        steps: pathSteps(language, series, show, [step.utr, one]),
+      const branches = BRANCHES.map((name) => ({
+        label: branchText(language, step, name),
+        steps: pathSteps(language, series, show, [step.utr, name]),
       }));
       return { ...show(step), branches: branches.filter(({ steps }) => steps.length > 0) };
     });

@@ -52,6 +52,7 @@ export async function waitingScreen(app: FastifyInstance): Promise<void> {
 interface PeopleProps {
   series: Series;
   people: readonly Waiting[];
+  /** The URLs of the first and the next page; null if there is no such page. */
   pages: { first: string | null; next: string | null };
 }
 
@@ -84,12 +85,11 @@ function People({ series, people, pages }: PeopleProps) {
             },
             {
               heading: language.say('automations.waiting.due'),
-              cell: ({ due_at: at, is_queued: isQueued }) =>
-                isQueued === 1
-                  ? language.say('automations.waiting.queued')
-                  : series.is_live === 1
-                    ? language.dateTime(new Date(at))
-                    : language.say('automations.waiting.paused'),
+              cell: ({ due_at, is_queued }) => {
+                if (is_queued === 1) return language.say('automations.waiting.queued');
+                if (series.is_live === 0) return language.say('automations.waiting.paused');
+                return language.dateTime(new Date(due_at));
+              },
             },
             {
               heading: language.say('automations.waiting.forecast'),
@@ -112,23 +112,23 @@ const TONES: Readonly<Record<Forecast['state'], Tone>> = {
   outside: 'plain',
 };
 
-/** Reads the forecast for an address, as if the automation were live; if empty, for any contact that enters now. */
+/** Reads the forecast for an address, as if the automation were live; if `email` is empty, for any contact who enters now. */
 export function readForecast(request: FastifyRequest, utr: string, email: string) {
   return attempt(request, previewAutomation, { utr, if_live: 1, ...(email.trim() !== '' && { email }) });
 }
 
 interface PersonForecastProps {
   email: string;
-  asked: Awaited<ReturnType<typeof readForecast>>;
+  forecast: Awaited<ReturnType<typeof readForecast>>;
   now: Date;
   /** True if the automation is not live. Then the page shows what would happen if it were started now. */
   isTrial: boolean;
 }
 
-/** The coming mails and steps of one contact with their times, or of any contact who enters now. */
-export function PersonForecast({ email, asked, now, isTrial }: PersonForecastProps) {
+/** The form for an address, and the mails of this contact with their times; without an address, of any contact who enters now. */
+export function PersonForecast({ email, forecast, now, isTrial }: PersonForecastProps) {
   const language = useLanguage();
-  const hasMails = 'output' in asked && asked.output.preview.mails.length > 0;
+  const hasMails = 'output' in forecast && forecast.output.preview.mails.length > 0;
   return (
     <Card title={language.say('automations.forecast.title')}>
       <p class="quiet-text">{language.say('automations.forecast.about')}</p>
@@ -139,13 +139,13 @@ export function PersonForecast({ email, asked, now, isTrial }: PersonForecastPro
           type="email"
           value={email}
           autocomplete="off"
-          problems={'problems' in asked ? asked.problems : {}}
+          problems={'problems' in forecast ? forecast.problems : {}}
         />
         <Button look="plain" label={language.say('compose.check.see')} />
       </form>
       {hasMails && isTrial && <p>{language.say('automations.forecast.trial')}</p>}
       {hasMails && email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
-      {'output' in asked && <Timeline forecast={asked.output.preview} now={now} isAnybody={email === ''} />}
+      {'output' in forecast && <Timeline forecast={forecast.output.preview} now={now} isAnybody={email === ''} />}
     </Card>
   );
 }
@@ -160,8 +160,8 @@ function Timeline({
   isAnybody: boolean;
 }) {
   const language = useLanguage();
-  const mayCome = isAnybody || (state === 'waiting' && reason === null);
-  const last = mails.findLastIndex(({ sent_at, due_at }) => sent_at !== null || due_at !== null);
+  const getsMore = isAnybody || (state === 'waiting' && reason === null);
+  const lastTimed = mails.findLastIndex(({ sent_at, due_at }) => sent_at !== null || due_at !== null);
   return (
     <>
       {!isAnybody && (
@@ -189,7 +189,7 @@ function Timeline({
                 <Time at={new Date(due_at)} now={now} />)
               </>
             ) : (
-              language.say(mayCome && at > last ? 'automations.forecast.open' : 'automations.forecast.never')
+              language.say(getsMore && at > lastTimed ? 'automations.forecast.open' : 'automations.forecast.never')
             )}
             <br />
             <Subject text={subject} />

@@ -1,6 +1,6 @@
 /**
- * The replay of an automation: what it would have done in the last days, what the replay assumes, and the paths of
- * contacts.
+ * The page of the replay of an automation: what the automation would have done in the last days, what the replay assumes, and the
+ * paths of contacts.
  */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -23,20 +23,21 @@ import { readSummary } from '../operations/reports.ts';
 import { BackToAutomation, replayAddress } from './changing.tsx';
 import { lineText } from './log.tsx';
 
+/** The number of paths on a page. */
 const ROWS = 10;
 /** How long the page waits for the result before it shows the progress, in seconds. */
-const WAIT = 3;
-/** After how many seconds a page with the progress is loaded again. */
-const AGAIN = 2;
+const WAIT_SECONDS = 3;
+/** The time after which a page with the progress reloads itself, in seconds. */
+const RELOAD_SECONDS = 2;
 
 interface Call {
   Params: { utr: string };
   Querystring: { days?: string; opens?: string; clicks?: string; run?: string; email?: string; after?: string };
 }
 
-type Found = NonNullable<ShownReplay['result']>;
+type ReplayResult = NonNullable<ShownReplay['result']>;
 
-/** Registers the page of the replays of an automation. */
+/** Registers the page of the replay of an automation. */
 export async function replayScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/replay', async (request, reply) => {
     const { utr } = request.params;
@@ -55,15 +56,15 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
             utr,
             ...values,
             limit: ROWS,
-            wait: WAIT,
+            wait: WAIT_SECONDS,
             ...(email.trim() !== '' && { email }),
             ...(after !== undefined && { after_id: after }),
           });
     const problems = read !== null && 'problems' in read ? read.problems : {};
     const refusal = read !== null && 'problems' in read ? read.problem : null;
     const replay = read !== null && 'output' in read ? read.output.replay : null;
-    // The page reloads itself until the result is there. When it is closed, the requests stop, and so the replay ends.
-    if (replay !== null && replay.result === null) reply.header('refresh', AGAIN);
+    // The page reloads itself until the result is ready. When the page is closed, no request asks for the replay, so it ends.
+    if (replay !== null && replay.result === null) reply.header('refresh', RELOAD_SECONDS);
     const href = withQuery(replayAddress(utr), { ...values, run: '1', email });
     const next = replay?.result?.next_after_id ?? null;
     const pages = {
@@ -83,7 +84,8 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-interface Given {
+/** The values of the form. */
+interface ReplayFields {
   days: string;
   opens: string;
   clicks: string;
@@ -95,7 +97,7 @@ function Assumptions({
   clicks,
   problems,
   problem,
-}: Given & { problems: Problems; problem: string | null }) {
+}: ReplayFields & { problems: Problems; problem: string | null }) {
   const language = useLanguage();
   const share = { type: 'number', min: 0, max: 100, required: true } as const;
   return (
@@ -142,8 +144,9 @@ function Assumptions({
 interface OutcomeProps {
   replay: ShownReplay;
   email: string;
+  /** The URLs of the first and the next page of paths; null if there is no such page. */
   pages: { first: string | null; next: string | null };
-  values: Given;
+  values: ReplayFields;
 }
 
 function Outcome({ replay: { state, progress, trigger, result }, email, pages, values }: OutcomeProps) {
@@ -196,7 +199,7 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, v
   );
 }
 
-function Days({ days }: Pick<Found, 'days'>) {
+function Days({ days }: Pick<ReplayResult, 'days'>) {
   const language = useLanguage();
   if (days.length === 0) return <p class="quiet-text">{language.say('automations.replay.nobody')}</p>;
   return (
@@ -222,7 +225,7 @@ function Days({ days }: Pick<Found, 'days'>) {
   );
 }
 
-function MailsAndReasons({ result }: { result: Found }) {
+function MailsAndReasons({ result }: { result: ReplayResult }) {
   const language = useLanguage();
   const parts = [
     ['not_entered', result.not_entered],
@@ -269,7 +272,12 @@ function MailsAndReasons({ result }: { result: Found }) {
   );
 }
 
-function Paths({ result, email, pages, values }: { result: Found } & Pick<OutcomeProps, 'email' | 'pages' | 'values'>) {
+function Paths({
+  result,
+  email,
+  pages,
+  values,
+}: { result: ReplayResult } & Pick<OutcomeProps, 'email' | 'pages' | 'values'>) {
   const language = useLanguage();
   return (
     <Card title={language.say('automations.replay.paths')}>

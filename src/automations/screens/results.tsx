@@ -1,4 +1,4 @@
-/** The results of an automation against its control group. */
+/** The page of the results of an automation, compared with its control group. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Chart } from '../../ui/components/chart.tsx';
@@ -16,7 +16,7 @@ interface Call {
   Params: { utr: string };
 }
 
-/** Registers the page of the results of an automation against its control group. */
+/** Registers the page of the results of an automation. */
 export async function resultsScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/results', async (request, reply) => {
     const { utr } = request.params;
@@ -29,17 +29,17 @@ export async function resultsScreen(app: FastifyInstance): Promise<void> {
 
 type Compared = Pick<Results['values'][number], 'difference' | 'low' | 'high' | 'days_more'>;
 
-/**
- * A row of the table: what is compared, the figure of each group, and the functions that write a difference and what it
- * means for all who got the mails.
- */
+/** A row of the table. */
 interface Row extends Compared {
+  /** What is compared. */
   name: string;
+  /** The figure of the contacts who got the mails. */
   treated: string;
+  /** The figure of the control group. */
   held_out: string;
-  /** Writes a difference of one contact. */
+  /** Returns the difference for one contact as text. */
   write: (value: number) => string;
-  /** The sentence about a clear difference. */
+  /** The sentence that says what the difference means. */
   verdict: string;
 }
 
@@ -113,7 +113,10 @@ function ResultsCard({ utr, results }: { utr: string; results: Results }) {
   );
 }
 
-/** The shares that reached the goal, day by day. The band has the control group's share plus the interval of the difference. */
+/**
+ * The chart of the shares that had reached the goal on each day. Its band is the control group's share plus the interval of the difference,
+ * where the share of the other contacts is expected.
+ */
 function Days({ days }: Pick<NonNullable<Results['goal']>, 'days'>) {
   const language = useLanguage();
   const within = (share: number) => Math.min(1, Math.max(0, share));
@@ -148,9 +151,10 @@ function Days({ days }: Pick<NonNullable<Results['goal']>, 'days'>) {
   );
 }
 
+/** Returns the rows of the table: one for the goal, and one for each currency of values. */
 function rowsOf(language: Language, { goal, values, treated, held_out }: Results): Row[] {
-  const share = (count: number, of: number) =>
-    of === 0 ? '–' : `${language.percent(count / of)} (${language.number(count)})`;
+  const share = (count: number, total: number) =>
+    total === 0 ? '–' : `${language.percent(count / total)} (${language.number(count)})`;
   const points = (value: number) =>
     language.say('automations.results.points', { points: language.number(Math.round(value * 1000) / 10 || 0) });
   const reached: Row[] =
@@ -170,12 +174,12 @@ function rowsOf(language: Language, { goal, values, treated, held_out }: Results
     ...reached,
     ...values.map((value): Row => {
       const money = (amount: number) => language.money(amount, value.currency);
-      const each = (sum: number, of: number) => (of === 0 ? '–' : money(sum / of));
+      const mean = (sum: number, people: number) => (people === 0 ? '–' : money(sum / people));
       return {
         ...value,
         name: language.say('automations.results.value', { currency: value.currency }).trim(),
-        treated: each(value.treated, treated),
-        held_out: each(value.held_out, held_out),
+        treated: mean(value.treated, treated),
+        held_out: mean(value.held_out, held_out),
         write: money,
         verdict: verdictOf(language, value, treated, money),
       };
@@ -183,7 +187,10 @@ function rowsOf(language: Language, { goal, values, treated, held_out }: Results
   ];
 }
 
-/** Says what the mails brought, of all contacts together who got them; or that it is not known yet, and for how long. */
+/**
+ * Returns in words what the mails brought from all `people` who got them together; or that this is not certain yet, and in how many days it
+ * may be. `write` returns a total as text.
+ */
 function verdictOf(
   language: Language,
   { difference, low, high, days_more }: Compared,

@@ -1,6 +1,6 @@
 /**
- * A step other than a mail: adding one, changing its settings, and removing it. If contacts wait there, the page shows
- * the effects on them.
+ * The pages that add a step other than a mail, change its settings, and remove the step. If a change affects contacts who wait at
+ * the step, a page first shows the effects on them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Field, listOwnFields } from '../../audience/fields/operations.ts';
@@ -40,20 +40,20 @@ import { EventFields } from './event-fields.tsx';
 import { AddingEnd, BackToEdit, WaitFields } from './mail.tsx';
 import { stepText, targetOptions } from './path.tsx';
 
-/** What the new step does and where it goes, as in the address of the form. */
+/** A request for the form of a new step. The query names the kind of step and its place. */
 interface NewStepCall {
   Params: { utr: string };
   Querystring: { kind?: string; before?: string; parent?: string; branch?: string };
 }
 
-/** Where a new step goes; empty fields say nothing. */
+/** The place of a new step: before a step, or at the end of a path of a deciding step. Unused fields are empty. */
 interface Place {
   before: string;
   parent: string;
   branch: string;
 }
 
-/** The fields of the form. The fields of other kinds of steps are empty. */
+/** The fields of the form of a step. Fields that this kind of step does not have are empty. */
 interface StepFields {
   kind: OtherKind;
   segment_id: string;
@@ -71,10 +71,9 @@ interface StepFields {
   waiting_period: string;
 }
 
-/** A new step and where it goes. */
 type NewStep = StepFields & Place;
 
-/** The settings of a kind that has none. */
+/** Empty values for all settings. */
 const NO_SETTINGS = {
   segment_id: '',
   share: '',
@@ -89,7 +88,7 @@ const NO_SETTINGS = {
   timeout_hours: '',
 };
 
-/** What the form proposes. */
+/** The values that the form for a new step proposes. */
 const DEFAULTS = {
   ...NO_SETTINGS,
   share: '50',
@@ -101,19 +100,19 @@ const DEFAULTS = {
   waiting_period: '1',
 };
 
-/** The required numbers. A change takes a blank one as not given and would keep the stored one, so the page refuses it. */
-const NUMBERS = ['share', 'hour', 'timeout_hours'] as const;
+/** The required settings that are numbers. The operation would take a blank number as absent and keep the stored number, so the page refuses it. */
+const REQUIRED_NUMBERS = ['share', 'hour', 'timeout_hours'] as const;
 
 function kindNamed(name: string | undefined): OtherKind | undefined {
   return OTHER_KINDS.find((kind) => kind === name);
 }
 
-/** Returns those fields that have a value, so that a step on the main path names no path. */
+/** Returns the fields without the empty ones, so that for example a step on the main path has no `parent` and `branch`. */
 function withValues(values: NewStep): Partial<NewStep> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 }
 
-/** Returns the fields of a submitted form. */
+/** Returns the values of a submitted form. */
 function submittedStep(request: FastifyRequest, kind: OtherKind): StepFields {
   const text = (name: keyof StepFields) => field(request, name).trim();
   const settings = ownSettings(kind, {
@@ -138,7 +137,7 @@ function submittedStep(request: FastifyRequest, kind: OtherKind): StepFields {
   };
 }
 
-/** Returns the fields of a stored step. */
+/** Returns the values of the form for a stored step. */
 function storedStep(step: SeriesStep, kind: OtherKind): StepFields {
   const text = (value: string | number | null) => String(value ?? '');
   return {
@@ -261,7 +260,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const unchanged_since = field(request, 'unchanged_since');
     const wait = { waiting_type: values.waiting_type, waiting_period: values.waiting_period };
     const settings = ownSettings(kind, { ...values, hour: values.until === 'hour' ? values.hour : values.hour || '0' });
-    const blank = NUMBERS.filter((name) => settings[name] === '');
+    const blank = REQUIRED_NUMBERS.filter((name) => settings[name] === '');
     if (blank.length > 0) {
       const language = languageOf(request, viewerOf(request));
       const problems = Object.fromEntries(blank.map((name) => [name, [language.sentence(messages.required(name))]]));
@@ -304,7 +303,7 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
       action: `${stepAddress(series.utr, step.utr)}/remove`,
       fields: {},
       submit: language.say('automations.removeStep'),
-      what: language.say('automations.removeStep.what', { step: stepText(language, step) }),
+      removal: language.say('automations.removeStep.what', { step: stepText(language, step) }),
     });
   });
 
@@ -320,7 +319,7 @@ interface StepCall {
   Params: { automation: string; utr: string };
 }
 
-/** The kinds of steps, each as a link to its form. */
+/** The list of the kinds of steps. Each kind links to the form for a new step of this kind. */
 function Kinds({ utr, place }: { utr: string; place: Place }) {
   const language = useLanguage();
   return (
@@ -339,12 +338,12 @@ function Kinds({ utr, place }: { utr: string; place: Place }) {
   );
 }
 
-/** What the fields of a step offer. */
+/** The choices that the form of a step offers. */
 interface StepChoices {
   targets: readonly Target[];
-  /** The account's own fields. */
+  /** The custom fields of the account. */
   fields: readonly Field[];
-  /** The names of events to choose from. */
+  /** The names of events that have been reported. */
   events: readonly string[];
 }
 
@@ -357,10 +356,10 @@ async function readStepChoices(request: FastifyRequest): Promise<StepChoices> {
   return { targets, fields, events };
 }
 
-interface FormProps<Given> {
+interface FormProps<Fields> {
   series: Series;
   choices: StepChoices;
-  values: Given;
+  values: Fields;
   problems?: Problems;
   problem?: string;
 }
@@ -414,14 +413,14 @@ function EditStep({
   );
 }
 
-/** Returns true if a step, or one before it, is the first of its automation, whose wait is counted from the entry. */
+/** Returns true if the step with this utr, or a new step before it, is the first step, whose wait counts from the entry. */
 function isFirst({ steps }: Series, utr: string): boolean {
   return steps.length === 0 || steps[0]?.utr === utr;
 }
 
 type SettingsProps = StepChoices & { values: StepFields; problems: Problems };
 
-/** The fields of a kind of step. */
+/** The form fields for the settings of a step, which depend on the kind of step. */
 function Settings({ targets, fields, events, values, problems }: SettingsProps) {
   const language = useLanguage();
   const none = { value: '', label: language.say('compose.choose') };
@@ -506,7 +505,7 @@ function Settings({ targets, fields, events, values, problems }: SettingsProps) 
   }
 }
 
-/** Returns the options, with one for a chosen list or segment that was deleted, so that the form keeps it. */
+/** Returns the options, with an option for the chosen list or segment if it was deleted, so that the form keeps the choice. */
 function withDeleted(language: Language, options: ReturnType<typeof targetOptions>, chosen: string) {
   const isKnown = chosen === '' || options.some(({ value }) => value === chosen);
   return isKnown ? options : [{ value: chosen, label: language.say('automations.step.choice.deleted') }, ...options];
@@ -516,7 +515,7 @@ function fieldOptions(language: Language, names: readonly string[]): { value: st
   return names.map((value) => ({ value, label: fieldLabel(language, value) }));
 }
 
-/** The fields of a wait. The styles show those that fit what contacts wait for. */
+/** The form fields of a wait. The style sheet hides the fields that do not fit what contacts wait for. */
 function WaitSettings({ fields, events, values, problems }: Omit<SettingsProps, 'targets'>) {
   const language = useLanguage();
   const dates = fields.filter(({ field_type }) => isDateType(field_type)).map(({ field_name }) => field_name);

@@ -1,4 +1,4 @@
-/** The trigger of an automation: its fields in the form, and the sentence that says it. */
+/** The trigger of an automation on pages: its fields in the form, and sentences about it. */
 import type { FastifyRequest } from 'fastify';
 import { type Field, listOwnFields, listReservedFields } from '../../audience/fields/operations.ts';
 import { listNames } from '../../audience/segments/operations.ts';
@@ -14,17 +14,18 @@ import type { Series } from '../operations/automations.ts';
 import type { CountedTrigger } from '../operations/trigger-count.ts';
 import { EventFields } from './event-fields.tsx';
 
-/** The hour that the form proposes. */
+/** The hour of the entry that the form proposes. */
 const DEFAULT_HOUR = '9';
 
-/** What a trigger can be about. */
+/** The events, fields and forms that the form of a trigger offers. */
 export interface TriggerChoices {
+  /** The names of events. */
   events: readonly string[];
   fields: readonly Field[];
   forms: readonly { id: number; name: string }[];
 }
 
-/** Reads what a trigger can be about: the fields, forms and events of the account. */
+/** Reads the events, fields and forms of the account. */
 export async function readTriggerChoices(request: FastifyRequest): Promise<TriggerChoices> {
   const [{ events }, own, { reservedFields }, { forms }] = await Promise.all([
     ask(request, listNames, {}),
@@ -35,7 +36,7 @@ export async function readTriggerChoices(request: FastifyRequest): Promise<Trigg
   return { events, fields: [...own, ...reservedFields], forms };
 }
 
-/** The fields of a trigger as the form sends them; those that a page from before does not have are absent. */
+/** The fields of a trigger as the form sends them. A form that was opened before an update may not have all fields. */
 export interface TriggerFields {
   trigger_kind?: string;
   trigger_event?: string;
@@ -49,7 +50,7 @@ export interface TriggerFields {
   trigger_form_id?: string;
 }
 
-/** Returns the fields of a submitted form. */
+/** Returns the fields of a trigger in a submitted form. */
 export function submittedTrigger(request: FastifyRequest): TriggerFields {
   const kind = field(request, 'trigger_kind');
   const trigger_form_id = field(request, 'trigger_form_id');
@@ -69,7 +70,7 @@ export function submittedTrigger(request: FastifyRequest): TriggerFields {
   };
 }
 
-/** Returns the fields of a stored trigger. */
+/** Returns the values of the form fields for a stored trigger. */
 export function storedTrigger(series: Series): Required<TriggerFields> {
   return {
     trigger_kind: series.trigger_kind,
@@ -85,7 +86,7 @@ export function storedTrigger(series: Series): Required<TriggerFields> {
   };
 }
 
-/** The kind of trigger and what each kind needs; the style sheet shows what the chosen one needs. */
+/** The form fields of a trigger: its kind, and what each kind needs. The style sheet shows only the fields of the chosen kind. */
 export function TriggerFieldset({
   values,
   choices: { events, fields, forms },
@@ -193,7 +194,7 @@ export function triggerText(
   forms: TriggerChoices['forms'],
 ): string {
   const { trigger_event: event, trigger_filter: filter, trigger_value: value } = series;
-  const ofField = series.trigger_field === '' ? null : fieldLabel(language, series.trigger_field);
+  const fieldName = series.trigger_field === '' ? null : fieldLabel(language, series.trigger_field);
   const form = forms.find(({ id }) => id === series.trigger_form_id)?.name;
   switch (series.trigger_kind) {
     case 'join':
@@ -203,18 +204,18 @@ export function triggerText(
         ? language.say(`automations.who.event.${kind}`, { name, event })
         : language.say(`automations.who.filtered.${kind}`, { name, event, filter });
     case 'date':
-      if (ofField === null) break;
+      if (fieldName === null) break;
       return language.say(`automations.who.date.${kind}`, {
         name,
-        field: ofField,
+        field: fieldName,
         when: whenText(language, series),
         hour: `${series.trigger_hour}:00`,
       });
     case 'field':
-      if (ofField === null) break;
+      if (fieldName === null) break;
       return value === ''
-        ? language.say(`automations.who.anyField.${kind}`, { name, field: ofField })
-        : language.say(`automations.who.field.${kind}`, { name, field: ofField, value });
+        ? language.say(`automations.who.anyField.${kind}`, { name, field: fieldName })
+        : language.say(`automations.who.field.${kind}`, { name, field: fieldName, value });
     case 'form':
       if (form === undefined) break;
       return language.say(`automations.who.form.${kind}`, { name, form });
@@ -224,7 +225,7 @@ export function triggerText(
   return language.say('automations.who.gone');
 }
 
-/** Returns how many contacts met the trigger in the last days, in words; null if there is nothing to say. */
+/** Returns in words how many contacts met the trigger in the last days; null if contacts enter only by hand or no target is chosen. */
 export function triggerCountText(
   language: Language,
   { contacts: count, coming, days, is_complete }: CountedTrigger,
@@ -244,6 +245,7 @@ export function triggerCountText(
   return `${past} ${language.say(ahead, { count: coming, days })}`;
 }
 
+/** Returns in words on which day contacts enter: on the date of a field, or some days before or after it. */
 function whenText(language: Language, { trigger_yearly, trigger_days: count, trigger_before }: Series): string {
   const often = trigger_yearly === 1 ? 'yearly' : 'once';
   if (count === 0) return language.say(`automations.when.${often}.on`);

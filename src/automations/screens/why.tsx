@@ -1,4 +1,4 @@
-/** Why one contact gets the mails and steps of an automation or not. */
+/** The page that explains why one contact gets the mails of an automation or not. */
 import type { FastifyInstance } from 'fastify';
 import { Fragment } from 'preact';
 import { Rules, WhyForm } from '../../campaigns/screens/why.tsx';
@@ -11,7 +11,7 @@ import { ask, attempt } from '../../ui/operations.ts';
 import { sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
-import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { useLanguage } from '../../ui/words/index.ts';
 import { readSeries, type SeriesStep } from '../operations/automations.ts';
 import { explainAutomation, type Why } from '../operations/why.ts';
 import { BackToAutomation } from './changing.tsx';
@@ -48,11 +48,11 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
   );
 }
 
-/** The steps of the contact, past and to come. */
+/** The steps of the contact: those taken and those to come. `known` are all steps of the automation. */
 function Path({ state, reason, entered_at, steps, known }: Why & { known: readonly SeriesStep[] }) {
   const language = useLanguage();
   const nameOf = ({ utr, kind }: Why['steps'][number]) => {
-    const step = known.find((one) => one.utr === utr);
+    const step = known.find((candidate) => candidate.utr === utr);
     return step === undefined ? language.say(`automations.step.${kind}`) : stepText(language, step);
   };
   return (
@@ -104,6 +104,7 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
   );
 }
 
+/** When the contact took a step or will take it, or why the step has no time. */
 function When({
   step: { taken_at, due_at, code, is_elsewhere, awaits },
   hasEnded,
@@ -124,10 +125,6 @@ function When({
         {language.say(awaits === null ? 'automations.forecast.due' : 'why.atLatest')} <Time at={new Date(due_at)} />
       </>
     );
-  return <>{noTime(language, is_elsewhere === 1, hasEnded)}</>;
-}
-
-/** Says why a step that was not taken has no time. */
-function noTime(language: Language, isElsewhere: boolean, hasEnded: boolean): string {
-  return language.say(isElsewhere ? 'why.elsewhere' : hasEnded ? 'why.ended' : 'why.open');
+  if (is_elsewhere === 1) return <>{language.say('why.elsewhere')}</>;
+  return <>{language.say(hasEnded ? 'why.ended' : 'why.open')}</>;
 }

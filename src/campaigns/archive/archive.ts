@@ -1,4 +1,4 @@
-/** The public archive of an account: which mails are in it, what visitors can read, and the page of one mail. */
+/** The public archive of an account: the mails in the archive, the mails that visitors can read, and the page of one mail. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
@@ -27,7 +27,7 @@ const TOKEN_BYTES = 10;
 
 type Archive = Pick<typeof archives.$inferSelect, 'slug' | 'title'>;
 
-/** Returns the archive of an account; null before a mail was added or its slug was chosen. */
+/** Returns the archive of an account; null if no mail was ever added and no slug was chosen. */
 export function findArchive(db: Db, accountId: number): Archive | null {
   const columns = { slug: archives.slug, title: archives.title };
   return db.select(columns).from(archives).where(eq(archives.user_id, accountId)).get() ?? null;
@@ -68,8 +68,8 @@ export function findArchivedMail(
 }
 
 /**
- * Adds a single send to the archive of its account. One that was sent is published at once. Throws 409 if the archive is full.
- * Call inside a transaction.
+ * Adds a single send to the archive of its account, and publishes it if it has been sent. Does nothing if it is in the archive. Throws
+ * 409 if the archive is full. Call inside a transaction.
  */
 export function addToArchive(db: Db, accountId: number, singleSendId: number, now: Date): void {
   if (findArchivedMail(db, singleSendId) !== null) return;
@@ -88,14 +88,14 @@ export function addToArchive(db: Db, accountId: number, singleSendId: number, no
   publishSent(db.$client, [singleSendId]);
 }
 
-/** Removes a single send from the archive. Its URL no longer works from then on. */
+/** Removes a single send from the archive. From then on its URL no longer works. */
 export function removeFromArchive(db: Db, singleSendId: number): void {
   db.delete(archivedMails).where(eq(archivedMails.single_send_id, singleSendId)).run();
 }
 
 /**
- * Publishes each of these single sends that is in an archive and was sent completely. A cancelled one stays hidden, and
- * a published one does not change. For an A/B test the winner is published. Call inside a transaction.
+ * Publishes those of these single sends that are in an archive and have been sent completely. Cancelled single sends stay hidden, and
+ * published ones do not change. Of an A/B test, the winner is published. Call inside a transaction.
  */
 export function publishSent(client: Database, singleSendIds: readonly number[]): void {
   const sent = client
@@ -126,7 +126,7 @@ export interface PublishedMail {
   published_at: string;
 }
 
-/** Returns the archive with this slug, or null if there is none with a published mail. */
+/** Returns the archive with this slug; null if there is no such archive, or it has no published mail. */
 export function findPublicArchive(client: Database, slug: string): PublicArchive | null {
   return (
     client
@@ -146,7 +146,7 @@ export function listPublished(client: Database, accountId: number, limit: number
     .all(accountId, limit, offset);
 }
 
-/** Returns a published mail of an account's archive, or null. */
+/** Returns the published mail with this token in an account's archive; null if there is none. */
 export function findPublishedMail(client: Database, accountId: number, token: string): PublishedMail | null {
   return (
     client
@@ -158,8 +158,8 @@ export function findPublishedMail(client: Database, accountId: number, token: st
 }
 
 /**
- * Returns the content with which a published mail was sent, for an A/B test the winner's content; undefined if it was
- * removed.
+ * Returns the content with which a published mail was sent; of an A/B test, the content of the winner. Undefined if the mail is no longer in
+ * the archive.
  */
 export function findPublishedContent(client: Database, token: string): FrozenContent | undefined {
   const row = client
@@ -176,7 +176,7 @@ export function findPublishedContent(client: Database, token: string): FrozenCon
   return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
 }
 
-/** The parts of the page around the mail. All of them are plain text. */
+/** The parts of the page around the mail, as plain text. */
 export interface Surroundings {
   title: string;
   /** The canonical URL of this page, for search engines. */
@@ -193,8 +193,8 @@ export interface Surroundings {
 const BAR =
   'color-scheme:light dark;margin:0;padding:12px 16px;background:Canvas;color:CanvasText;font:16px/1.4 system-ui,sans-serif;text-align:left;border-bottom:1px solid GrayText';
 
-/** Returns the HTML of the page. Placeholders have their defaults or are empty. Throws MergedTooLarge. */
-export function readersCopy({ content, sender_name, sender_address }: FrozenContent, around: Surroundings): string {
+/** Returns the HTML of the page of a mail. Placeholders show their defaults, or nothing. Throws MergedTooLarge. */
+export function archivePage({ content, sender_name, sender_address }: FrozenContent, around: Surroundings): string {
   const { title, canonical, preferences, list, back } = around;
   const template: Template = withoutPixel(untracked(content));
   const values: Values = { sender_name, sender_address, [PREFERENCES]: preferences, [WEB_COPY]: canonical };
@@ -205,18 +205,16 @@ export function readersCopy({ content, sender_name, sender_address }: FrozenCont
   const headAt =
     endOfTag(html, /<head[\s>]/i) ?? endOfTag(html, /<html[\s>]/i) ?? endOfTag(html, /<!doctype[\s>]/i) ?? 0;
   const bodyAt = endOfTag(html, /<body[\s>]/i) ?? endOfTag(html, /<\/head[\s>]/i) ?? headAt;
-  // Both are inserted at the same place if the mail is not a whole document. If its tags are in the wrong order, the bar is not
-  // inserted within the head.
-  return (
-    html.slice(0, headAt) +
-    head +
-    html.slice(headAt, Math.max(headAt, bodyAt)) +
-    bar +
-    html.slice(Math.max(headAt, bodyAt))
-  );
+  // If the mail is not a whole document, head and bar are inserted at the same place. If its tags are in the wrong order, the bar
+  // must still come after the head.
+  const barAt = Math.max(headAt, bodyAt);
+  return html.slice(0, headAt) + head + html.slice(headAt, barAt) + bar + html.slice(barAt);
 }
 
-/** Returns where the first tag that begins like this ends; undefined if there is none. Reads each character once, whatever the markup. */
+/**
+ * Returns the index after the first tag that begins with this pattern; undefined if there is no such tag. Reads each character at most once,
+ * so that no markup makes it slow.
+ */
 function endOfTag(html: string, begin: RegExp): number | undefined {
   const match = begin.exec(html);
   if (match === null) return undefined;

@@ -21,26 +21,31 @@ import {
 const SLUG = /^(?=.{3,60}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
 const Archive = Type.Object({
-  slug: Type.String({ description: 'The part of its address that names it; empty before an e-mail was put into it.' }),
-  title: Type.String({
-    description: 'The title above the list; empty: Mail archive, in the language of the reader.',
+  slug: Type.String({
+    description: 'The part of the address that names the archive; empty before an e-mail was added to the archive.',
   }),
-  url: Type.String({ description: 'The address of its page; empty while there is none.' }),
+  title: Type.String({
+    description: 'The title above the list. If empty, the page shows Mail archive in the language of the reader.',
+  }),
+  url: Type.String({ description: 'The address of the page; empty while the archive has no page.' }),
   mails: integer({ description: 'The number of public e-mails.' }),
 });
 
 export type Archive = Static<typeof Archive>;
 
 const ArchivedMail = Type.Object({
-  is_archived: zeroOrOne('1: it is in the archive.'),
-  url: nullable(Type.String(), 'The public address; null while it is not in the archive or not completely sent.'),
+  is_archived: zeroOrOne('1: the single send is in the archive.'),
+  url: nullable(
+    Type.String(),
+    'The public address; null while the single send is not in the archive or not completely sent.',
+  ),
 });
 
 export type ArchivedMail = Static<typeof ArchivedMail>;
 
 export const readArchive = operation({
-  name: 'Read where the public archive is (addition)',
-  description: 'The page exists while the archive has an e-mail.',
+  name: 'Read the address and title of the public archive (addition)',
+  description: 'The page exists while the archive has a public e-mail.',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ archive: Archive }),
@@ -54,14 +59,14 @@ export const readArchive = operation({
 
 export const changeArchive = operation({
   name: 'Change the address or the title of the public archive (addition)',
-  description: 'Its page and e-mails are no longer found at the old address.',
+  description: 'The old address of the page and of its e-mails no longer works.',
   role: 'owner',
   input: Type.Object({
     slug: line({
       description:
-        'The part of its address that names it: 3 to 60 small letters, digits and single hyphens between them.',
+        'The part of the address that names the archive: 3 to 60 lowercase letters and digits, with single hyphens between them.',
     }),
-    title: Type.Optional(line({ description: 'The title above the list; empty: Mail archive.' })),
+    title: Type.Optional(line({ description: 'The title above the list. If empty, the page shows Mail archive.' })),
   }),
   check(_context, { slug = '' }, errors) {
     if (slug !== '' && !SLUG.test(slug)) errors.add('slug', sentence('archive_slug'));
@@ -94,11 +99,11 @@ export const readArchivedMail = operation({
 export const changeArchivedMail = operation({
   name: 'Add a single send to the public archive, or remove it (addition)',
   description:
-    'When it has been sent completely, anybody can read it, without values of contacts and without tracking. A removed e-mail is no longer found at its address.',
+    'When the single send has been sent completely, anybody can read its e-mail, without values of contacts and without tracking. The address of a removed e-mail no longer works.',
   role: 'editor',
   input: Type.Object({
     utr: identifier('The single send.'),
-    is_archived: flag('1: put it in; 0: take it out.'),
+    is_archived: flag('1: the single send is added to the archive; 0: it is removed.'),
   }),
   run({ db, clock, accountId }, { utr, is_archived }) {
     const change = () => {

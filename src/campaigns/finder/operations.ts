@@ -6,15 +6,16 @@ import { choice, line } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
-/** How many records of each kind are found at most. */
+/** The maximum number of records of each kind that are found. */
 const MAX_OF_KIND = 5;
-/** How many of the newest records of each kind are compared at most. */
+/** The number of the newest records of each kind whose names are compared. */
 const MAX_COMPARED = 500;
-/** How long contacts are looked for, and how many are compared in a step, which takes about half a millisecond. */
+/** The time in milliseconds for which contacts are looked for. */
 const CONTACTS_MS = 3;
-const CANDIDATES = 100;
+/** The number of contacts that are compared in one step, which takes about half a millisecond. */
+const CONTACTS_AT_ONCE = 100;
 
-/** The kinds of records that have a name, with the SQL of their newest ones: key, name and what else is searched. */
+/** SQL for each kind of record with a name: the newest records, with their key, their name, and further text that is searched (`more`). */
 const NAMED = {
   campaign: `SELECT utr AS key, single_send_name AS name, subject AS more
     FROM single_sends INDEXED BY single_sends_user WHERE user_id = @account ORDER BY id DESC`,
@@ -36,14 +37,14 @@ const FoundRecord = Type.Object({
   kind: choice(...NAMED_KINDS, 'contact'),
   /** The `utr` of a campaign or automation, the id of any other record. */
   key: Type.String(),
-  /** The name; of a contact without one, its address. */
+  /** The name of the record; if a contact has no name, its address. */
   name: Type.String(),
   /** The address of a contact with a name; otherwise empty. */
   detail: Type.String(),
 });
 export type FoundRecord = Static<typeof FoundRecord>;
 
-/** SQL: the records whose name or other text has all words. Records without words to look for are the newest. */
+/** SQL: the newest records whose name and other text contain all words. If there are no words, all records match. */
 const FIND_NAMED = NAMED_KINDS.map(
   (
     kind,
@@ -52,8 +53,8 @@ const FIND_NAMED = NAMED_KINDS.map(
 ).join(' UNION ALL ');
 
 /**
- * Used by the command menu. Compares the newest 500 records of each kind and looks for contacts for 3 milliseconds, so
- * that it can be asked at each keystroke. Without a text it gives the newest campaigns only.
+ * Used by the command menu at each keystroke, so it compares only the newest records of each kind, and looks for contacts only for
+ * 3 milliseconds. If the text is empty, returns only the newest campaigns.
  */
 export const findRecords = operation({
   name: 'Find records by words of their names',
@@ -69,12 +70,12 @@ export const findRecords = operation({
   },
 });
 
-/** The words of a text in the form in which they are compared. */
+/** Returns the words of a text in the form in which they are compared. */
 export function wordsOf(text: string): string[] {
   return fold(text).split(/\s+/).filter(Boolean);
 }
 
-/** The newest contacts with these words that are found in the time for it. */
+/** Returns the newest contacts with these words, as many as are found within `CONTACTS_MS`. */
 function contactsWith({ db, accountId, clock }: Context, search: string): FoundRecord[] {
   const until = performance.now() + CONTACTS_MS;
   const finder = new ContactFinder(db, { accountId, search }, 'newest', isoTimestamp(clock.now()));
@@ -82,7 +83,7 @@ function contactsWith({ db, accountId, clock }: Context, search: string): FoundR
   let next: string | null = null;
   do {
     const columns = 'c.id, c.first_name, c.last_name, c.email';
-    const step = finder.step(next, columns, MAX_OF_KIND - records.length, CANDIDATES);
+    const step = finder.step(next, columns, MAX_OF_KIND - records.length, CONTACTS_AT_ONCE);
     for (const [id, first, last, email] of step.rows) {
       const name = `${first} ${last}`.trim();
       records.push({ kind: 'contact', key: String(id), name: name || String(email), detail: name && String(email) });

@@ -1,4 +1,4 @@
-/** The public archive: its URL and its title. */
+/** The settings page of the public archive, with its URL and its title. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';

@@ -1,5 +1,5 @@
 /**
- * What the command menu finds: parts of a page, which its script loads at each keystroke, and a whole page for browsers
+ * The search of the command menu: the options of the menu, which its script loads at each keystroke, and a whole page for browsers
  * without scripts.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -16,23 +16,23 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { type Language, type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { type FoundRecord, findRecords, wordsOf } from '../operations.ts';
 
-/** The longest text that is looked for, as the field of the menu has it. */
+/** The maximum number of characters of the text to look for, as in the field of the menu. */
 const MAX_TEXT = 100;
 
-/** A place of the dashboard, with the text by which it is found. */
+/** A page of the dashboard, with the texts by which it is found. */
 interface Place {
   href: string;
   name: string;
   detail: string;
 }
 
-/** Places under a heading. */
+/** Places under a common heading. */
 interface Group {
   title: string;
   places: readonly Place[];
 }
 
-/** What a user can do at once. Users who only read see none of them. */
+/** The actions that the menu offers. Users with the read-only role see none of them. */
 const ACTIONS: readonly { href: string; label: PlainKey; isForOwners?: true }[] = [
   { href: '/campaigns/new', label: 'compose.new' },
   { href: '/contacts/new', label: 'person.new' },
@@ -56,7 +56,7 @@ const KINDS = {
   form: { title: 'nav.forms', hrefOf: (key) => `/forms/${key}` },
 } as const satisfies Record<FoundRecord['kind'], { title: PlainKey; hrefOf: (key: string) => string }>;
 
-/** Registers the search of the command menu. */
+/** Registers the page of the search, and the route of the options. */
 export async function finderScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/find', async (request, reply) => {
     const viewer = viewerOf(request);
@@ -93,7 +93,7 @@ export async function finderScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The options of the menu in the form of a listbox's groups, as the ARIA Authoring Practices Guide has them. */
+/** The options of the menu as groups of a listbox, with the roles that the ARIA Authoring Practices Guide asks for. */
 function Options({ groups }: { groups: readonly Group[] }) {
   const language = useLanguage();
   const count = groups.reduce((sum, { places }) => sum + places.length, 0);
@@ -119,13 +119,13 @@ function Options({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-/** The text to look for, as long as the field allows. */
+/** Returns the text to look for, cut to the length that the field allows. */
 function textOf({ query }: FastifyRequest): string {
   const { text } = query as { text?: unknown };
   return typeof text === 'string' ? text.slice(0, MAX_TEXT) : '';
 }
 
-/** Finds actions, sections and settings that the user may open by the beginnings of their words, and the records with the same text. */
+/** Finds the actions, sections and settings with words that begin like the words of the text, and the records that `findRecords` finds. */
 async function find(request: FastifyRequest, language: Language, text: string): Promise<Group[]> {
   const { role } = viewerOf(request);
   const words = wordsOf(text);
@@ -157,6 +157,7 @@ async function find(request: FastifyRequest, language: Language, text: string): 
   ].filter(({ places }) => places.length > 0);
 }
 
+/** Returns true if a user with this role may perform an action. */
 function mayDo(role: Role, isForOwners = false): boolean {
   return isForOwners ? role === 'owner' : role !== 'viewer';
 }

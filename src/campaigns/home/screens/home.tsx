@@ -1,6 +1,6 @@
 /**
- * Home: the next steps, the last campaign beside the average, running campaigns, the last results, the audience over a
- * year, and the health of the service.
+ * Home: the next steps of the setup, the last campaign compared with the average, the campaigns under way, the last results, the
+ * audience over a year, and the health of the service.
  */
 import type { FastifyInstance } from 'fastify';
 import type { ComponentChildren } from 'preact';
@@ -57,7 +57,7 @@ export async function homeScreen(app: FastifyInstance, { clock }: Deps): Promise
 
 interface HomeProps {
   overview: Overview;
-  /** The averages that the last campaign is compared with; undefined if there is none. */
+  /** The average rates with which the last campaign is compared; undefined if no campaign has been sent. */
   usual: UsualRates | undefined;
   now: Date;
   viewer: Viewer;
@@ -81,27 +81,27 @@ function Home({ overview, usual, now, viewer }: HomeProps) {
   );
 }
 
-/**
- * The maximum number of campaigns on Home: first campaigns that wait for the owner, then campaigns that are sending.
- */
-const MOST_UNDER_WAY = 5;
+/** The maximum number of campaigns under way that Home shows. */
+const MAX_UNDER_WAY = 5;
+/** The states in which the numbers of a campaign change by themselves. */
 const MOVING = ['preparing', 'sending', 'cancelling'];
 
-const needsAttention = ({ held_reason: reason, waits_for_choice: choice }: Campaign) => reason !== null || choice === 1;
-
-/** The campaigns, the most urgent first. */
+/** Returns the most urgent campaigns: first those that wait for a decision of a user, then those that are being sent, then all others. */
 function mostUrgent(campaigns: readonly Campaign[]): Campaign[] {
-  const rank = (campaign: Campaign) => (needsAttention(campaign) ? 0 : MOVING.includes(campaign.state) ? 1 : 2);
-  return campaigns.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_UNDER_WAY);
+  const rank = ({ held_reason, waits_for_choice, state }: Campaign) => {
+    if (held_reason !== null || waits_for_choice === 1) return 0;
+    return MOVING.includes(state) ? 1 : 2;
+  };
+  return campaigns.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_UNDER_WAY);
 }
 
-/** How often running campaigns are updated. */
-const LOOK_MS = 5000;
+/** The interval in milliseconds at which the page updates running campaigns. */
+const UPDATE_MS = 5000;
 
 function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Date }) {
   const language = useLanguage();
   const isMoving = campaigns.some(({ state }) => MOVING.includes(state));
-  const more = campaigns.length - MOST_UNDER_WAY;
+  const more = campaigns.length - MAX_UNDER_WAY;
   const list = (
     <ul class="under-way" id="under-way" data-active={isMoving ? 'yes' : 'no'}>
       {mostUrgent(campaigns).map((campaign) => (
@@ -133,7 +133,7 @@ function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Dat
       {campaigns.length === 0 && <p class="quiet-text">{language.say('home.underWay.none')}</p>}
       {campaigns.length > 0 &&
         (isMoving ? (
-          <Island name="live" data={{ every: LOOK_MS, results: '#under-way' }}>
+          <Island name="live" data={{ every: UPDATE_MS, results: '#under-way' }}>
             {list}
           </Island>
         ) : (
@@ -213,7 +213,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
 
 type Day = Overview['audience']['days'][number];
 
-/** How many contacts there were over twelve months, and how many joined and were lost over the last 30 days. */
+/** The number of contacts over twelve months, and how many joined and were lost in the last 30 days. */
 function Audience({ audience: { contacts, days, months } }: Pick<Overview, 'audience'>) {
   const language = useLanguage();
   const total = (count: (day: Day) => number) => language.number(days.reduce((sum, day) => sum + count(day), 0));
@@ -253,22 +253,22 @@ function Audience({ audience: { contacts, days, months } }: Pick<Overview, 'audi
 
 type UsualRates = Awaited<ReturnType<typeof readUsualRates.run>>;
 
-/** The last finished campaign that sent mail, because only the figures of such a campaign mean something. */
+/** Returns the last completed campaign whose mails were sent to recipients. The rates of other campaigns mean nothing. */
 function lastReceived(mailings: readonly Mailing[]): Mailing | undefined {
   return mailings.find(({ state, delivered, kept }) => state === 'done' && delivered > kept);
 }
 
-/** A campaign beside the average of the five before it, and the next step that follows from it. */
+/** The rates of a campaign compared with the average of the campaigns before it, and a link to send it again to contacts who did not open it. */
 function LastCampaign({ mailing, usual, now, mayResend }: LastCampaignProps) {
   const language = useLanguage();
   const { utr, name, sent_at: at, delivered, kept, people_opens: opens, people_clicks: clicks } = mailing;
   const received = delivered - kept;
   const measuredMails = measured(mailing);
   const unopened = measuredMails - opens;
-  const rate = (of: 'opened' | 'clicked' | 'unsubscribed', count: number, whole: number) => ({
-    label: language.say(`campaigns.rate.${of}`),
-    ...(whole > 0
-      ? { value: language.percent(count / whole), detail: difference(language, count / whole, usual[of]) }
+  const rate = (name: 'opened' | 'clicked' | 'unsubscribed', count: number, total: number) => ({
+    label: language.say(`campaigns.rate.${name}`),
+    ...(total > 0
+      ? { value: language.percent(count / total), detail: difference(language, count / total, usual[name]) }
       : { value: language.say('campaigns.rate.unmeasured') }),
   });
   return (
@@ -307,19 +307,21 @@ interface LastCampaignProps {
   mayResend: boolean;
 }
 
+/** A step of the setup. */
 interface Step {
   name: 'people' | 'design' | 'outbox' | 'address' | 'relay' | 'dns';
   isDone: boolean;
+  /** The page on which the step is done. */
   href: string;
-  /** True if only owners may open it. */
+  /** True if only owners may open the page. */
   isForOwners?: boolean;
-  /** True if only operators may open it. */
+  /** True if only operators may open the page. */
   isForOperators?: boolean;
-  /** What is to be done, or what is known; null if the title says everything. */
+  /** What is to be done, or what is known about the step; null if the title says everything. */
   text: string | null;
 }
 
-/** Returns the steps in their order. */
+/** Returns the steps of the setup in their order. */
 function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
   const { contacts, has_design: hasDesign, has_sent: hasSent, public_url: hasAddress, relay, dns } = setup;
   const before = (at: string | null) => {
@@ -373,29 +375,35 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
   ];
 }
 
-/** Returns true if the checklist is still useful: nothing has been sent, or no mail has left the machine. */
+/** Returns true if the checklist is still useful, because nothing has been sent, or no mail has left the machine. */
 function needsChecklist({ setup }: Overview): boolean {
   const { has_sent: hasSent, courier, relay } = setup;
   return hasSent === 0 || courier === 'outbox' || (courier === 'smtp' && relay.has_worked === 0);
 }
 
+/** Returns true if the user may open the page of a step. */
 function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {
-  return isForOperators ? isOperator : !isForOwners || role === 'owner';
+  if (isForOperators) return isOperator;
+  return !isForOwners || role === 'owner';
 }
 
-/** The steps, with links to those that the user may open. */
+/** The steps of the setup, with links to the pages that the user may open. */
 function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; viewer: Viewer }) {
   const language = useLanguage();
   const steps = stepsOf(overview, language, now);
   const done = steps.filter(({ isDone }) => isDone).length;
   const next = steps.find(({ isDone }) => !isDone);
   const progress = language.say('home.steps.done', { done, count: steps.length });
+  const classOf = (step: Step) => {
+    if (step.isDone) return 'done';
+    return step === next ? 'next' : undefined;
+  };
   return (
     <Card title={language.say('home.steps.title')} action={<small class="quiet-text">{progress}</small>}>
       <Meter label={progress} value={done} max={steps.length} />
       <ol class="steps">
         {steps.map((step) => (
-          <li key={step.name} class={step.isDone ? 'done' : step === next ? 'next' : undefined}>
+          <li key={step.name} class={classOf(step)}>
             <span class="tick">
               <Icon name={step.isDone ? 'check' : 'next'} />
               <span class="visually-hidden">
@@ -419,7 +427,7 @@ function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; v
   );
 }
 
-/** With less free space, an import or a large mailing could fill the disk. */
+/** The number of free bytes below which an import or a large campaign could fill the disk. */
 const LITTLE_SPACE = 1_000_000_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
@@ -433,7 +441,7 @@ const RELAY_TONES = {
 } as const;
 const DNS_TONES = { none: 'plain', unknown: 'plain', passed: 'good', weak: 'warn', failed: 'bad' } as const;
 
-/** The problems, each with advice; none if all is well. Every page has its own banner while all sending is held. */
+/** The problems of the service, each with advice; nothing if all is well. The banner of every page says when all sending is held. */
 function Alerts({ health }: Pick<Overview, 'health'>) {
   const language = useLanguage();
   const alerts = [
@@ -448,7 +456,7 @@ function Alerts({ health }: Pick<Overview, 'health'>) {
   ));
 }
 
-/** The facts. `isOwner`: true if they link to pages that only owners may open. */
+/** The facts about the health of the service. Only owners see the link to the page with all checks. */
 function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setup'> & { now: Date; isOwner: boolean }) {
   const language = useLanguage();
   const backup = recordTime(health.last_backup_at);
@@ -487,8 +495,8 @@ function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setu
     },
     { label: language.say('home.health.version'), value: health.version },
   ];
-  const odd = facts.filter(({ tone }) => tone === 'warn' || tone === 'bad');
-  const tone = odd.some((fact) => fact.tone === 'bad') ? 'bad' : odd.length > 0 ? 'warn' : 'good';
+  const problems = facts.filter(({ tone }) => tone === 'warn' || tone === 'bad');
+  const worst = problems.find(({ tone }) => tone === 'bad') ?? problems[0];
   return (
     <Card
       title={language.say('home.health.title')}
@@ -496,10 +504,10 @@ function Health({ health, setup, now, isOwner }: Pick<Overview, 'health' | 'setu
     >
       <details class="health">
         <summary>
-          <Badge tone={tone}>
-            {odd.length === 0
+          <Badge tone={worst?.tone ?? 'good'}>
+            {problems.length === 0
               ? language.say('home.health.good')
-              : language.say('home.health.attention', { count: odd.length })}
+              : language.say('home.health.attention', { count: problems.length })}
           </Badge>
         </summary>
         <Facts
