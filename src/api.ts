@@ -6,12 +6,8 @@ import { automationRoutes } from './automations/routes.ts';
 import { archiveRoutes } from './campaigns/archive/routes.ts';
 import { homeRoutes } from './campaigns/home/routes.ts';
 import { mailSettingsRoutes } from './campaigns/mail-settings/routes.ts';
-import {
-  progressRoutes,
-  singleSendResendRoutes,
-  singleSendRoutes,
-  singleSendVariantRoutes,
-} from './campaigns/routes.ts';
+import { progressRoutes } from './campaigns/progress/routes.ts';
+import { singleSendResendRoutes, singleSendRoutes, singleSendVariantRoutes } from './campaigns/routes.ts';
 import { sentMailRoutes } from './campaigns/sent-mails/routes.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { formRoutes, subscriptionRoutes } from './forms/routes.ts';

@@ -1,21 +1,14 @@
 /**
- * Launches due single sends: checks them, freezes their content with its variants and creates their mailing, or holds them with a reason.
+ * Launches due single sends: checks each one, freezes its content and variants, and creates its mailing; or holds the single send with the
+ * reason.
  */
-
 import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import {
-  type AbTest,
-  abTests,
-  type RecordedFinding,
-  senders,
-  singleSends,
-  type Variant,
-} from '../database/schema/index.ts';
+import { abTests, type RecordedFinding, senders, singleSends, type Variant } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
@@ -28,27 +21,28 @@ import { variantName } from '../delivery/queue/variant-groups.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { beginWithCanary } from '../delivery/watch/watched-mailings.ts';
-import { invalid } from '../errors/failure.ts';
-import { messages } from '../errors/field-errors.ts';
 import { type Said, saidBy, sentence } from '../errors/sentences.ts';
 import type { Log } from '../log.ts';
 import { freezeVariants, freezeVersions } from '../templates/languages/freeze-versions.ts';
-import { asVersion, withOwnParts } from '../templates/languages/versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { Preparations } from './preparations.ts';
 import { launchesAt } from './schedule.ts';
 import { findingsInAll, languageCounter, listErrors } from './shown-mail.ts';
 import { hasStatus, holdQueuedSends, IS_TO_BE_HELD, startSend } from './status.ts';
+import { allVariants, asVariant } from './variants.ts';
 
 const MINUTE_MS = 60_000;
-/** More than the largest difference between two time zones, which is from UTC-12 to UTC+14, and a clock change. */
+/**
+ * The longest time in milliseconds before `starts_at` at which a single send in the recipients' own time zones is launched. It is more than
+ * the largest difference between two time zones (UTC-12 and UTC+14) and a clock change.
+ */
 export const MAX_LEAD_MS = 28 * 60 * MINUTE_MS;
 
 type SingleSend = typeof singleSends.$inferSelect;
-/** A due single send. `updated_at` later tells whether it was changed meanwhile. */
+/** A due single send. Its `updated_at` tells later whether it has been changed meanwhile. */
 type DueSend = Pick<SingleSend, 'id' | 'user_id' | 'updated_at'>;
-/** A single send that may be due. Those in the recipients' own time zones are launched before `starts_at`. */
+/** A queued single send, with the columns that decide when it is due. */
 type WaitingSend = Pick<
   SingleSend,
   'id' | 'user_id' | 'updated_at' | 'starts_at' | 'local_time' | 'schedule_date' | 'schedule_time'
@@ -61,13 +55,13 @@ interface LaunchDeps {
   log: Log;
 }
 
+/** Prepares and launches due single sends, some at each step of the background thread. */
 export class Launcher {
   readonly #deps: LaunchDeps;
-  /** The sends whose segments were marked to be recomputed, with their `updated_at` at that time. */
+  /** For each send whose segments were marked to be recomputed, its `updated_at` at that time. */
   readonly #marked = new Map<number, string>();
   readonly #preparations = new Preparations<SingleSend, Launch | Held>();
-
-  /** Prepared once, because each background step asks. */
+  /** Returns the single sends that are due at `now`. The statement is prepared once, because each background step runs it. */
   readonly #dueNow: (now: number) => WaitingSend[];
 
   constructor(deps: LaunchDeps) {
@@ -99,9 +93,9 @@ export class Launcher {
   }
 
   /**
-   * Begins to prepare due single sends, at most one of each account at a time, until `shouldContinue` returns false, and
-   * launches or holds those that are ready. Returns true if there is more to do. A send to segments first waits until they
-   * are recomputed. A send that fails is held. Throws if the disk fails.
+   * Begins to prepare due single sends, at most one of each account at a time, until `shouldContinue` returns false. Then launches
+   * or holds the sends that are ready. A send to segments first waits until the segments are recomputed. A send that fails is
+   * held. Returns true if there is more to do. Throws if the disk fails.
    */
   async launchDue(shouldContinue: () => boolean): Promise<boolean> {
     const due = this.#dueNow(this.#deps.clock.now().getTime());
@@ -113,7 +107,7 @@ export class Launcher {
       if (!shouldContinue()) break;
     }
     for (const { subject, take } of await this.#preparations.ready()) {
-      this.#orHeld(subject, () => {
+      this.#runOrHold(subject, () => {
         launch(this.#deps, subject, take);
         return true;
       });
@@ -123,14 +117,14 @@ export class Launcher {
     return hasMoved || this.#preparations.isUnderWay;
   }
 
-  /** Drops the sends that are being prepared; they are prepared anew once sending is no longer held. */
+  /** Drops the sends that are being prepared. They are prepared again once sending is no longer held. */
   forget(): void {
     this.#preparations.forget();
   }
 
-  /** Begins to prepare a send, unless it waits for its segments. Returns true if it was changed. */
+  /** Begins to prepare a send, unless it waits for its segments. Returns true if segments were marked, or the send was held. */
   #prepareOne(dueSend: DueSend): boolean {
-    return this.#orHeld(dueSend, () => {
+    return this.#runOrHold(dueSend, () => {
       const send = this.#deps.db.select().from(singleSends).where(eq(singleSends.id, dueSend.id)).get();
       if (send === undefined) return false;
       const segments = [...send.recipient_id, ...send.exclude_specific_recipient_id]
@@ -143,8 +137,8 @@ export class Launcher {
     });
   }
 
-  /** Runs a part of the launch of a send. Holds the send and returns true if that fails. Throws if the disk fails. */
-  #orHeld(dueSend: DueSend, work: () => boolean): boolean {
+  /** Runs a part of the launch of a send and returns its result. If it fails, holds the send and returns true. Throws if the disk fails. */
+  #runOrHold(dueSend: DueSend, work: () => boolean): boolean {
     try {
       return work();
     } catch (error) {
@@ -156,7 +150,7 @@ export class Launcher {
     }
   }
 
-  /** Marks the segments of a send to be recomputed, once for each version of the send. Returns true if it marked them now. */
+  /** Marks the segments of a send to be recomputed, once after each change of the send. Returns true if it marked them now. */
   #markOnce({ id, updated_at }: DueSend, segments: readonly number[]): boolean {
     if (segments.length === 0 || this.#marked.get(id) === updated_at) return false;
     markForRecompute(this.#deps.db, sql`id IN ${segments} AND recompute_after IS NULL`);
@@ -165,10 +159,10 @@ export class Launcher {
   }
 }
 
-/** What a mailing is created from. */
+/** A single send that is ready to be launched. `findings` is null if the content could not be checked. */
 type Launch = Frozen & { variants: Variant[]; findings: RecordedFinding[] | null; progress: EnqueueProgress };
 
-/** Launches a send that was prepared, or holds it with the reason, unless it was changed meanwhile. */
+/** Launches a send that was prepared, or holds it with the reason. Does nothing if the send has been changed meanwhile. */
 function launch(deps: LaunchDeps, send: SingleSend, take: () => Launch | Held): void {
   const prepared = take();
   if ('held_code' in prepared) {
@@ -179,7 +173,7 @@ function launch(deps: LaunchDeps, send: SingleSend, take: () => Launch | Held): 
   if (mailing !== null) deps.log({ single_send: send.id, mailing }, 'campaign started');
 }
 
-/** Returns that the send cannot be launched because it is too late; null if it is not. */
+/** Returns the reason if a scheduled send has missed its time by more than the grace time; otherwise null. */
 function missedTime({ db, clock, config }: LaunchDeps, send: SingleSend): Held | null {
   const lateMinutes = (clock.now().getTime() - send.starts_at) / MINUTE_MS;
   if (send.schedule_type !== 1 || lateMinutes <= config.SCHEDULE_GRACE_MINUTES) return null;
@@ -188,7 +182,7 @@ function missedTime({ db, clock, config }: LaunchDeps, send: SingleSend): Held |
   return { held_code: 'missed_time', held_reason };
 }
 
-/** Returns what the mailing of a send is created from, or why the send cannot be launched. */
+/** Checks a send and freezes its content. Returns what its mailing is created from, or why the send cannot be launched. */
 async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Held> {
   const { db, clock, config } = deps;
   const missed = missedTime(deps, send);
@@ -207,9 +201,7 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
       local: { date: send.schedule_date, time: send.schedule_time, zone: config.TIME_ZONE },
     }),
   };
-  if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) {
-    return held('no_audience');
-  }
+  if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) return held('no_audience');
   if (send.best_hour === 1) {
     const { utr: key, recipient_id: targets } = send;
     const when = { start: clock.now().getTime(), zone: config.TIME_ZONE };
@@ -224,21 +216,22 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
     (number) => ({ ...asVariant(db, send, number), single_send: send }),
   );
   const errors = listErrors(findings ?? []);
-  // A user of the dashboard has seen the check in the step before sending.
+  // A user of the dashboard has seen the check before sending, so errors stop only sends that a program queued.
   if (errors !== '' && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
     return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors }) };
-  const countOthers = languageCounter(db, send.user_id);
+  if (findings === null) return { ...frozen, findings, progress };
+  const findMissingLanguages = languageCounter(db, send.user_id);
   const audience = {
     targets: send.recipient_id,
     excluded: send.exclude_specific_recipient_id,
     groupId: send.unsubscribe_group_id,
   };
-  const all = findings && [...findings, ...(await countOthers(send.languages, audience))];
-  return { ...frozen, findings: all, progress };
+  const missingLanguages = await findMissingLanguages(send.languages, audience);
+  return { ...frozen, findings: [...findings, ...missingLanguages], progress };
 }
 
 /**
- * Moves the send from queued to running and creates its mailing, whose id it returns; null if the send was changed or
+ * Moves the send from queued to running and creates its mailing. Returns the id of the mailing; null if the send was changed or
  * cancelled while it was being prepared.
  */
 function start(
@@ -272,47 +265,15 @@ function start(
   });
 }
 
-/** Moves the send from queued to draft with a reason, unless it was changed meanwhile. */
+/** Moves the send from queued to draft with a reason, unless it has been changed meanwhile. */
 function hold({ db, clock }: LaunchDeps, { id, updated_at }: DueSend, reason: Held): void {
   const isUnchanged = and(eq(singleSends.id, id), eq(singleSends.updated_at, updated_at));
   holdQueuedSends(db, isUnchanged, reason, isoTimestamp(clock.now()));
 }
 
-/** Returns all variants of a mail, or its versions in other languages, as they are sent; the mail itself first. */
-export function allVariants(
-  { subject, preheader, languages }: Pick<SingleSend, 'subject' | 'preheader' | 'languages'>,
-  test: AbTest | null,
-): Variant[] {
-  const mail: Variant = { subject, preheader, sender_name: '', template_id: 0 };
-  return [
-    mail,
-    ...(test?.variants ?? languages ?? []).map((variant) => ({
-      subject: variant.subject || subject,
-      preheader: variant.preheader || preheader,
-      sender_name: 'sender_name' in variant ? variant.sender_name : '',
-      template_id: variant.template_id,
-    })),
-  ];
-}
-
 /**
- * Returns a single send with the content of its variant with this number, where 0 is A. An empty `sender_name` means the
- * sender's own name. The present code of a template is copied. Throws 422 if there is no such variant.
- */
-export function asVariant(
-  db: Db,
-  send: SingleSend,
-  number: number,
-): SingleSend & Pick<Variant, 'sender_name'> & { version_language?: string } {
-  const variant = allVariants(send, send.ab_test)[number];
-  if (variant === undefined) throw invalid('variant', messages.selected('variant'));
-  const { sender_name } = variant;
-  return { ...(send.ab_test === null ? asVersion(db, send, number) : withOwnParts(db, send, variant)), sender_name };
-}
-
-/**
- * Freezes the content of a single send with its attachments, and its variants or versions. Returns it, or the problem
- * that its owner must fix first.
+ * Freezes the content of a single send with its attachments, and its variants or versions. Returns the frozen content, or the
+ * problem that the owner must fix first.
  */
 async function freezeSend(
   db: Db,
@@ -320,21 +281,20 @@ async function freezeSend(
   send: SingleSend,
   sender: typeof senders.$inferSelect,
 ): Promise<(Frozen & { variants: Variant[] }) | { problem: Said }> {
-  const test = send.ab_test;
   const problem = findAbTestProblem(db, config, send);
   if (problem !== null) return { problem: sentence(problem) };
   const attachments = listAttachments(db, send.id).map(({ id }) => id);
-  const all = allVariants(send, test);
-  const others = all.slice(1).map(({ sender_name }, at) => ({
+  const variants = allVariants(send, send.ab_test);
+  const otherVariants = variants.slice(1).map(({ sender_name }, at) => ({
     source: () => asVariant(db, send, at + 1),
     sender_name: sender_name || null,
     name: variantName(at + 1),
   }));
-  const frozenAll =
-    test === null
+  const result =
+    send.ab_test === null
       ? await freezeVersions(db, config, send, sender)
-      : await freezeVariants(db, config, send, others, sender);
-  if ('problem' in frozenAll) return frozenAll;
-  const frozen = { ...frozenAll.frozen, ...(attachments.length > 0 && { attachments }) };
-  return { ...frozenAll, frozen, variants: all };
+      : await freezeVariants(db, config, send, otherVariants, sender);
+  if ('problem' in result) return result;
+  const frozen = { ...result.frozen, ...(attachments.length > 0 && { attachments }) };
+  return { ...result, frozen, variants };
 }

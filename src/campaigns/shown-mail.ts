@@ -1,4 +1,4 @@
-/** The preview of a mail of a single send or an automation: merged for one contact, with its links numbered. */
+/** The preview and the check of a mail of a single send or an automation. The mail is merged for one contact, and its links are numbered. */
 import { eq } from 'drizzle-orm';
 import { findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
@@ -28,7 +28,7 @@ import { findSingleSendMailing } from './single-sends.ts';
 
 type SingleSend = typeof singleSends.$inferSelect;
 
-/** A single send, or a mail of an automation, which has `single_send` null and its automation's target. */
+/** A mail to preview: of a single send, or of an automation, whose `single_send` is null and whose recipients are the automation's target. */
 export type ShownSource = Pick<
   SingleSend,
   | 'user_id'
@@ -43,13 +43,13 @@ export type ShownSource = Pick<
   | 'tracking'
 > & {
   single_send: SingleSend | null;
-  /** The number of the previewed variant of an A/B test. */
+  /** The number of the previewed variant or version; 0 or absent: the mail itself. */
   variant?: number;
-  /** The sender name of that variant, if it has its own. */
+  /** The sender name of the previewed variant; if empty or absent, the mail has the name of the sender. */
   sender_name?: string;
   link_rules?: SingleSend['link_rules'];
   single_send_name?: string;
-  /** The language of the version in the preview, if the mail has versions in several languages. */
+  /** The language of the previewed version, if the mail has versions in several languages. */
   version_language?: string;
 };
 
@@ -58,19 +58,18 @@ export interface ShowDeps {
   config: Config;
   publicUrl(): string;
   drafts: CompiledDrafts;
-  /** Runs the compiling of a template. Throws if the account has too much work running. */
+  /** Runs work that compiles a template. Throws if the account has too much such work running. */
   compile<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A preview. */
 interface ShownMail extends MergedMail {
   /** The contact whose values are filled in; null if there is none. */
   contact_id: number | null;
 }
 
 /**
- * Returns the mail as it was or would be sent to the recipient with this address, or with null to any recipient; or why there
- * is no preview. Tracked links have their destination as `href` and their number as `data-link`, and no link acts for a
+ * Returns the mail as it was or would be sent to the recipient with this address (null: any recipient), or the reason why there is no
+ * preview. In the preview, tracked links have their destination as `href` and their number as `data-link`, and no link acts for a
  * recipient. Throws 422 if no recipient has the address.
  */
 export async function showMail(
@@ -94,8 +93,8 @@ export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: A
 }
 
 /**
- * Returns the findings of the checks on the mail that `showMail` returns, and the mail's beginning; or why there is no preview. Throws as
- * `showMail` does.
+ * Returns the findings of the checks on the mail that `showMail` returns, and the beginning of its text; or the reason why there is no
+ * preview. Throws as `showMail` does.
  */
 export async function checkShownMail(
   deps: ShowDeps,
@@ -106,8 +105,8 @@ export async function checkShownMail(
 }
 
 /**
- * Returns what the checks find wrong with the frozen content of a single send, as one of its recipients gets it; null if it cannot be
- * checked, such as a mail that is too large for that recipient.
+ * Returns the checks that the frozen content of a mail does not pass, as one recipient gets it; null if it cannot be checked, for example
+ * because the mail is too large for that recipient.
  */
 async function findingsOf(
   deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
@@ -121,8 +120,8 @@ async function findingsOf(
 }
 
 /**
- * Returns what the checks find in a frozen mail, and in its variants or versions what the mail itself does not have; null as `findingsOf`.
- * `sourceOf` returns the variant or version with a number as it was written; 0: the mail itself.
+ * Returns what the checks find in a frozen mail, and what they find only in its variants or versions; null if the mail cannot be checked.
+ * `sourceOf` returns the variant or version with a number as it was written; 0 means the mail itself.
  */
 export async function findingsInAll(
   deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
@@ -133,17 +132,17 @@ export async function findingsInAll(
     findingsOf(deps, sourceOf(number), Buffer.from(JSON.stringify(frozen)));
   const inMail = await find(0, mail);
   if (inMail === null) return null;
-  const all = [...inMail];
+  const allFindings = [...inMail];
   for (const [at, { content, sender_name, language }] of variants.entries()) {
     const findings = await find(at + 1, { ...mail, content, sender_name: sender_name ?? mail.sender_name });
-    all.push(...findingsOnlyIn(language ?? variantName(at + 1), findings ?? [], inMail));
+    allFindings.push(...findingsOnlyIn(language ?? variantName(at + 1), findings ?? [], inMail));
   }
-  return all;
+  return allFindings;
 }
 
 /**
- * Returns a function that finds the languages of recipients for whom a mail has no version, each with the number of its recipients, as a
- * report shows them. The function reads the recipients of the same audience once.
+ * Returns a function that finds the languages of recipients in which a mail has no version, with the number of recipients of each language.
+ * If the function is called again for the same audience, it does not read the recipients again.
  */
 export function languageCounter(db: Db, accountId: number) {
   const known = new Map<string, RecipientFinding[]>();
@@ -167,7 +166,7 @@ export function languageCounter(db: Db, accountId: number) {
   };
 }
 
-/** Returns the findings in a variant or version that the mail itself does not have, with its name. */
+/** Returns the findings that only a variant or version has, not the mail itself. `version` is its name. */
 export function findingsOnlyIn<Found extends Pick<RecordedFinding, 'code' | 'count' | 'names'>>(
   version: string,
   findings: readonly Found[],
@@ -178,7 +177,7 @@ export function findingsOnlyIn<Found extends Pick<RecordedFinding, 'code' | 'cou
   return findings.filter((finding) => !known.has(keyOf(finding))).map((finding) => ({ ...finding, version }));
 }
 
-/** Returns the codes of the errors among findings, with the variant or version, such as `urls, foreign (B)`; empty: there is none. */
+/** Returns the codes of the errors among findings, each with its variant or version, such as `urls, foreign (B)`; empty if there is no error. */
 export function listErrors(findings: readonly RecordedFinding[]): string {
   return findings
     .filter(({ severity }) => severity === 'error')
@@ -186,6 +185,7 @@ export function listErrors(findings: readonly RecordedFinding[]): string {
     .join(', ');
 }
 
+/** Runs the checks on a mail and its recipient. */
 async function checkMergeable(
   db: Db,
   send: ShownSource,
@@ -197,7 +197,7 @@ async function checkMergeable(
     texts: textsOf(send),
     known: knownPlaceholders(db, send.user_id),
     address: sender?.company_address ?? '',
-    lacking: sender === undefined ? [] : lackingParts(sender),
+    lacking: sender === undefined ? [] : missingParts(sender),
     template: send.template_json ?? '',
     from: sender?.from_email ?? '',
     linkRules: findLinkRules(db, send.user_id, send),
@@ -210,11 +210,12 @@ async function checkMergeable(
  * Returns the missing parts of a sender's postal address. If the second address line is used, it may contain the place, so
  * nothing counts as missing.
  */
-function lackingParts(sender: typeof senders.$inferSelect): ('zip_code' | 'city_id' | 'country_id')[] {
+function missingParts(sender: typeof senders.$inferSelect): ('zip_code' | 'city_id' | 'country_id')[] {
   const place = sender.company_address2 === '' ? (['zip_code', 'city_id'] as const) : [];
   return [...place, 'country_id' as const].filter((part) => !sender[part]);
 }
 
+/** Runs work, and returns its result, or the problem of the content if the work throws ContentError. */
 async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: Said }> {
   try {
     return await work();
@@ -224,7 +225,7 @@ async function orProblem<T>(work: () => Promise<T>): Promise<T | { problem: Said
   }
 }
 
-/** The frozen content of a mail, and the recipient for whom it is merged. */
+/** The frozen content of a mail, the number of its variant, and the recipient with whose values the mail is merged. */
 interface Mergeable {
   frozen: Uint8Array;
   variant: number;
@@ -232,7 +233,7 @@ interface Mergeable {
   values: Record<string, string>;
 }
 
-/** Returns the content of the mail and the values of the recipient in the preview. Throws ContentError if there is no content. */
+/** Returns the content of a mail and the values of its recipient. Throws ContentError if the content cannot be made. */
 async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<Mergeable> {
   const content = await contentOf(deps, send);
   if ('problem' in content) throw new ContentError(content.problem);
@@ -240,8 +241,8 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
 }
 
 /**
- * The recipient with this address, or with null any, with the values that the preview shows. Throws 422 if no recipient
- * has the address.
+ * Returns the recipient with this address (null: any recipient), with the values that the preview shows. Throws 422 if no recipient has the
+ * address.
  */
 function recipientOf(
   { db, publicUrl }: Pick<ShowDeps, 'db' | 'publicUrl'>,
@@ -264,7 +265,7 @@ function recipientOf(
   return { contact_id, values };
 }
 
-/** Returns the frozen content of the mailing as JSON, or before the launch what would be frozen now. */
+/** Returns the frozen content of a mail as JSON. Before the launch, this is the content that would be frozen now. */
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
   send: ShownSource,

@@ -1,6 +1,4 @@
-/**
- * Single sends as records: validating, creating and changing them, and counting their audience. launch.ts launches them when they are due.
- */
+/** Single sends as records: validates, creates and finds them, and counts their audience. launch.ts launches them when they are due. */
 import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
@@ -71,11 +69,12 @@ export interface SingleSendActionDeps extends SingleSendDeps {
   wake(): void;
 }
 
-/** The date of a single send without a schedule. */
+/** The stored date of a single send without a schedule. */
 export const NO_DATE = '0000-00-00';
+/** The stored time of a single send without a schedule. */
 export const NO_TIME_OF_DAY = '00:00:00';
 
-/** Returns the field errors that the schema cannot find: references, template code and schedule. */
+/** Returns the field errors that the schema cannot find: references to missing records, faulty template code, and impossible schedules. */
 export function singleSendErrors(
   deps: SingleSendDeps,
   accountId: number,
@@ -99,8 +98,8 @@ export function singleSendErrors(
 }
 
 /**
- * Returns the field errors of template code, which is either MJML as JSON or HTML, not both, and of the conditions in it, in the lines
- * above it, and in a plain text.
+ * Returns the field errors of template code, which must be either MJML as JSON or HTML, and of the conditions in the code, the subject, the
+ * preheader and the plain text.
  */
 export function templateErrors(input: {
   template_json?: string;
@@ -126,16 +125,16 @@ export function templateErrors(input: {
   );
 }
 
-/** Throws 422 at this field for the first of several subjects or preview texts that has a faulty condition. */
+/** Throws 422 at this field if one of several subjects or preview texts has a faulty condition. */
 export function requireConditions(field: string, lines: readonly string[]): void {
   const problem = lines.map((line) => conditionProblem(line)).find((text) => text !== null);
   if (problem !== undefined) throw invalid(field, problem);
 }
 
 /**
- * Throws 422 for a single send in the recipients' own time zones, or at their best hours, with a canary or an A/B test.
- * Both wait for results before the rest is sent, which would be too late for some recipients. It cannot have both times
- * either.
+ * Throws 422 if a single send has two options that exclude each other. A single send in the recipients' own time zones or at their
+ * best hours cannot have a canary or an A/B test, because these wait for results, which would be too late for some recipients.
+ * It cannot be sent both in the recipients' time zones and at their best hours either.
  */
 export function requireOneClock(
   send: Partial<Pick<typeof singleSends.$inferSelect, 'local_time' | 'best_hour' | 'canary_percent' | 'ab_test'>>,
@@ -148,6 +147,7 @@ export function requireOneClock(
   if (best_hour === 1 && ab_test) throw invalid('best_hour', sentence('best_hour_ab'));
 }
 
+/** Returns the field errors of a schedule: a missing or invalid date or time, or a moment in the past. */
 function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<SingleSendInput>): [string, Said][] {
   if (input.schedule_type !== 1) return input.local_time === 1 ? [['local_time', sentence('local_time_schedule')]] : [];
   const errors: [string, Said][] = [];
@@ -163,7 +163,7 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   return errors;
 }
 
-/** Stores a validated single send with its versions and queues it. Returns its utr. `userId`: who creates it, null for a program. */
+/** Stores a validated single send with its versions and queues it. Returns its utr. `userId` is the user who creates it, or null for a program. */
 export function createSingleSend(
   deps: SingleSendDeps,
   accountId: number,
@@ -192,12 +192,12 @@ export function createSingleSend(
   return utr;
 }
 
-/** Targets as requests name them: contacts_<contact type id> or segments_<segment id>. */
+/** Returns targets in the form of requests: contacts_<contact type id> or segments_<segment id>. */
 export function targetNames(targets: readonly Target[]): string[] {
   return targets.map(({ id, table }) => `${table}_${id}`);
 }
 
-/** Returns the account's single send with this utr. Throws 404. */
+/** Returns the account's single send with this utr. Throws 404 if there is none. */
 export function requireSingleSend(db: Db, accountId: number, utr: unknown): SingleSend {
   const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
   const send = db.select().from(singleSends).where(where).get();
@@ -205,7 +205,7 @@ export function requireSingleSend(db: Db, accountId: number, utr: unknown): Sing
   return send;
 }
 
-/** Returns the mailing of a single send, or null before it is launched. */
+/** Returns the mailing of a single send; null if it has not been launched. */
 export function findSingleSendMailing(
   db: Db,
   send: Pick<SingleSend, 'id'>,
@@ -223,8 +223,8 @@ export function findSingleSendMailing(
 }
 
 /**
- * Returns the account's single send with this utr, to be changed in the same transaction. Throws 404, and 409 if it is running
- * or completed, or if its `updated_at` differs from the given one.
+ * Returns the account's single send with this utr, to be changed in the same transaction. Throws 404 if there is none, and 409 if it
+ * is running or completed, or if its `updated_at` is not `unchangedSince`. An empty `unchangedSince` is ignored.
  */
 export function requireChangeable(
   db: Db,
@@ -238,7 +238,7 @@ export function requireChangeable(
   return send;
 }
 
-/** The field of a change that makes an A/B test impossible. */
+/** For each problem of an A/B test, the field of the change that causes it. */
 const FIELD_OF_PROBLEM = {
   ab_canary: 'canary_percent',
   local_time_ab: 'local_time',
@@ -248,8 +248,8 @@ const FIELD_OF_PROBLEM = {
 } as const;
 
 /**
- * Throws 422 for a change that makes the A/B test of a single send impossible, because the send would be held at its launch. If
- * the test was impossible before, for example because the account has changed its tracking, other fields can be changed.
+ * Throws 422 if a change makes the A/B test of a single send impossible, because the single send would be held at its launch. Does
+ * nothing if the test was impossible before, for example because the account has changed its tracking.
  */
 export function requireStillTestable(
   { db, config }: Pick<SingleSendDeps, 'db' | 'config'>,
@@ -261,16 +261,14 @@ export function requireStillTestable(
     throw invalid(FIELD_OF_PROBLEM[problem], sentence(problem));
 }
 
-/**
- * Returns the frequency caps that would apply to a single send of the account now; null without any, and for a send that ignores them.
- */
+/** Returns the frequency caps that would apply to a single send of the account now; null if there are none, or the send ignores them. */
 function findCapPeriods({ db, clock, config }: SingleSendDeps, account: number, ignoresCaps: 0 | 1): CapPeriods | null {
   const caps = ignoresCaps === 1 ? [] : readMailCaps(db, account);
   if (caps.length === 0) return null;
   return capPeriods(caps, clock.now().getTime(), config.TIME_ZONE);
 }
 
-/** Returns the columns of a single send for its sender; empty for sender 0, which means none. */
+/** Returns the columns of a single send that describe its sender. They are empty for sender id 0, which means that none is chosen. */
 export function senderColumns(db: Db, accountId: number, senderId: number) {
   const sender = db
     .select()
@@ -286,7 +284,7 @@ export function senderColumns(db: Db, accountId: number, senderId: number) {
   };
 }
 
-/** Returns the columns of a single send from a request that has all of its fields. */
+/** Returns the columns of a single send, except its code and its exclusions, for a request with all required fields. */
 export function singleSendColumns({ db, clock, config }: SingleSendDeps, accountId: number, input: SingleSendInput) {
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
@@ -308,9 +306,8 @@ export function singleSendColumns({ db, clock, config }: SingleSendDeps, account
     preheader: input.preheader,
     schedule_type: input.schedule_type,
     ...schedule,
-    ...(input.schedule_type === 0
-      ? { local_time: 0 as const }
-      : input.local_time !== undefined && { local_time: input.local_time }),
+    ...(input.schedule_type === 0 && { local_time: 0 as const }),
+    ...(input.schedule_type === 1 && input.local_time !== undefined && { local_time: input.local_time }),
     ...(input.best_hour !== undefined && { best_hour: input.best_hour }),
     ...(input.tracking !== undefined && { tracking: input.tracking }),
     ...(input.canary_percent !== undefined && { canary_percent: input.canary_percent }),
@@ -329,7 +326,7 @@ export function changerName(
   return user === undefined ? null : user.name || user.email;
 }
 
-/** Returns where the content of a mail comes from: its own code, its built-in template, or nowhere yet. */
+/** Returns the source of the content of a mail: its own code, its built-in template, or none yet. */
 export function contentSource(
   db: Db,
   { template_id, template_json, template_html }: Pick<SingleSend, 'template_id' | 'template_json' | 'template_html'>,
@@ -338,7 +335,7 @@ export function contentSource(
   return template_html ? 'html' : templateSource(db, template_id);
 }
 
-/** Returns where the content of a mail without its own code comes from. */
+/** Returns the source of the content of a mail without its own code. A blank template counts as none. */
 export function templateSource(db: Db, template_id: number): 'template' | 'none' {
   const template = db
     .select({ is_blank: designTemplates.is_blank })
@@ -349,8 +346,8 @@ export function templateSource(db: Db, template_id: number): 'template' | 'none'
 }
 
 /**
- * Counts exactly how many recipients a single send would have now, and how many contacts it would exclude, by reason. Its
- * segments are recomputed first.
+ * Counts the recipients that a single send would have now, and the contacts that it would skip, by reason. Recomputes the segments of
+ * the single send first, so the count is exact.
  */
 export async function countDraftAudience(
   deps: SingleSendDeps,

@@ -1,5 +1,4 @@
-/** Creates single sends and changes their status. No other file does. A held send is a draft with a reason. */
-
+/** Creates single sends and changes their status, which no other file does. A held send is a draft with a reason. */
 import type { Database } from 'better-sqlite3';
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
@@ -12,18 +11,18 @@ import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { publishSent } from './archive/archive.ts';
 
 const MINUTE_MS = 60_000;
-/** The column for changes that no user made to the content. */
+/** The columns of a change that the service made, not a user. */
 const NOT_BY_USER = { changed_by: null };
 
 type SingleSend = typeof singleSends.$inferSelect;
-/** The columns of a single send other than those that this file sets. */
+/** The columns of a single send that its creator sets; this file sets all others. */
 type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason' | 'hidden_at'>;
-/** New and queued single sends are on the list of campaigns. */
+/** The columns of a single send that is not hidden from the list of campaigns, as all new and queued ones are not. */
 const LISTED = { hidden_at: null };
 
 /**
- * SQL: a single send has this status. The number is part of the text, because each index by status holds the single
- * sends of one status.
+ * Returns an SQL condition: a single send has this status. The number of the status is part of the text, because SQLite can use an index
+ * of the single sends with one status only if the text names this status.
  */
 export function hasStatus(status: keyof typeof SINGLE_SEND_STATUS): SQL {
   return sql`${singleSends.status} = ${sql.raw(`${SINGLE_SEND_STATUS[status]}`)}`;
@@ -71,7 +70,7 @@ export function queuedSends(db: Db, which: SQL | undefined): { id: number; updat
     .all();
 }
 
-/** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. For many, see large-writes.ts. */
+/** Moves the queued sends that match `which` to draft, with the reason. `now` is an ISO timestamp. For many sends use large-writes.ts. */
 export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, now: string): void {
   db.update(singleSends)
     .set({ status: SINGLE_SEND_STATUS.draft, ...reason, ...NOT_BY_USER, updated_at: now })
@@ -79,7 +78,7 @@ export function holdQueuedSends(db: Db, which: SQL | undefined, reason: Held, no
     .run();
 }
 
-/** Moves a completed send back to running because recipients were queued again. `now` is an ISO timestamp. */
+/** Moves a completed send back to running, because mails were queued again. `now` is an ISO timestamp. */
 export function runAgain(db: Db, id: number, now: string): void {
   db.update(singleSends)
     .set({ status: SINGLE_SEND_STATUS.running, ...LISTED, updated_at: now })
@@ -87,12 +86,12 @@ export function runAgain(db: Db, id: number, now: string): void {
     .run();
 }
 
-/** SQL: true if a single send is at rest, so that none of its mail is sent unless a user queues it again. */
+/** SQL: true if a single send is at rest: none of its mails will be sent unless a user queues it again. */
 const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.completed}) AND held_code IS NOT 'sender_unverified'`;
 
 /**
- * Archives each of these single sends that is at rest. If `hidden_at` is null, puts all of them back on the list of
- * campaigns instead. `hidden_at` is an ISO timestamp. Returns how many were changed.
+ * Hides those of these single sends that are at rest from the list of campaigns. `hidden_at` is an ISO timestamp. If it is null, shows all
+ * of these single sends in the list again instead. Returns the number of changed single sends.
  */
 export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
   const which = hidden_at === null ? '' : `AND ${AT_REST}`;
@@ -100,7 +99,7 @@ export function hideSends(db: Db, ids: readonly number[], hidden_at: string | nu
   return db.$client.prepare(sql).run(hidden_at, JSON.stringify(ids)).changes;
 }
 
-/** Returns which of these single sends are drafts that wait for nothing, so that deleting them takes back no mail and no result. */
+/** Returns the ids of those of these single sends that are drafts at rest, so that deleting them loses no queued mail and no result. */
 export function draftsAmong(db: Db, ids: readonly number[]): number[] {
   return db.$client
     .prepare<[string], number>(`
@@ -109,7 +108,10 @@ export function draftsAmong(db: Db, ids: readonly number[]): number[] {
     .all(JSON.stringify(ids));
 }
 
-/** Cancels a send that is queued or waits for its sender's verification. Returns false if it is neither. `now` is an ISO timestamp. */
+/**
+ * Moves a send that is queued or waits for the verification of its sender to draft. Returns false if the send is neither. `now` is an ISO
+ * timestamp.
+ */
 export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   const isWaiting = sql`(${singleSends.status} = ${SINGLE_SEND_STATUS.queued} OR ${singleSends.held_code} = 'sender_unverified')`;
   const { changes } = db
@@ -120,13 +122,13 @@ export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   return changes > 0;
 }
 
-/** SQL: true if a deletion has recorded that the single send is to be held, and `finishHolds` has not held it yet (large-writes.ts). */
+/** SQL: true if it is recorded that the single send is to be held, and `finishHolds` (large-writes.ts) has not held it yet. */
 export const IS_TO_BE_HELD = sql`EXISTS (SELECT 1 FROM unfinished_writes w, json_each(w.given, '$.sends') g
   WHERE w.kind = 'hold-sends' AND g.value ->> 'id' = ${singleSends.id})`;
 
 /**
- * Moves a send from queued to running with the sender that it uses. Returns false if it was changed or cancelled since
- * it was read, or is to be held.
+ * Moves a send from queued to running, and stores the sender that it uses. Returns false if the send was changed or cancelled since it was
+ * read, or is to be held.
  */
 export function startSend(
   db: Db,
@@ -155,11 +157,11 @@ export function startSend(
   return changes > 0;
 }
 
-/** Moves single sends whose mailing is done to completed, publishes those that are in an archive, and logs what became of them. */
+/** Moves single sends whose mailing has ended to completed, publishes those that are in an archive, and logs their results. */
 export function completeFinishedSends({ db, clock, log }: { db: Db; clock: Clock; log: Log }): void {
   const isFinished = `status = ${SINGLE_SEND_STATUS.running} AND EXISTS (SELECT 1 FROM mailings
     WHERE owner_kind = 'single' AND owner_id = single_sends.id AND finished_at IS NOT NULL)`;
-  // Checked first, because an UPDATE takes the write lock from requests even if it changes nothing.
+  // Look before the transaction begins, because it takes the write lock from requests even if there is nothing to do.
   if (db.$client.prepare(`SELECT 1 FROM single_sends WHERE ${isFinished} LIMIT 1`).get() === undefined) return;
   const complete = () => {
     const completed = db.$client
@@ -171,11 +173,12 @@ export function completeFinishedSends({ db, clock, log }: { db: Db; clock: Clock
     publishSent(db.$client, completed);
     return completed;
   };
-  for (const id of db.$client.transaction(complete).immediate()) log(figures(db.$client, id), 'campaign finished');
+  for (const id of db.$client.transaction(complete).immediate())
+    log(loggedFigures(db.$client, id), 'campaign finished');
 }
 
-/** What became of the recipients of a finished send, for the log. */
-function figures(client: Database, id: number): object {
+/** Returns the numbers of recipients of a finished send by their final state, for the log. */
+function loggedFigures(client: Database, id: number): object {
   return {
     single_send: id,
     ...client
@@ -189,8 +192,8 @@ function figures(client: Database, id: number): object {
 }
 
 /**
- * Queues the sends that waited until one of these senders was verified. A scheduled send that missed its time by more than
- * `graceMinutes` stays held for that reason.
+ * Queues the sends that waited for the verification of one of these senders. A scheduled send that has missed its time by more than
+ * `graceMinutes` stays held, with that as the reason.
  */
 export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
   const waiting = db
@@ -223,7 +226,7 @@ export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now:
   }
 }
 
-/** Every state, in the order of a single send's life. */
+/** The states of a single send as pages and the API show them, in the order in which a single send goes through them. */
 export const SHOWN_STATES = [
   'draft',
   'scheduled',
@@ -238,16 +241,16 @@ export const SHOWN_STATES = [
 ] as const;
 
 /**
- * SQL: true if a single send (its alias or table) that is not queued is held. Copies and cancelled sends have a code as well,
- * but do not count, because a user stopped them.
+ * Returns an SQL condition: a single send that is not queued is held. `send` is its alias or table. Copies and cancelled sends have a
+ * `held_code` as well, but do not count as held, because a user stopped them.
  */
 export function isHeld(send: string): string {
   return `${send}.held_code NOT IN ('copy', 'cancelled')`;
 }
 
 /**
- * SQL: the state of a single send `s` and its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every
- * recipient has a final state. `kept` is a finished mailing of which the outbox took all mails, so that no recipient got it.
+ * SQL: the shown state of a single send `s` with its mailing `m`, which may be missing (LEFT JOIN). `cancelling` lasts until every
+ * recipient has a final state. `kept` means that the test outbox took all delivered mails, so that no recipient got any.
  */
 export const SHOWN_STATE = `CASE
   WHEN m.id IS NULL AND s.status = ${SINGLE_SEND_STATUS.queued} THEN 'scheduled'
@@ -258,5 +261,5 @@ export const SHOWN_STATE = `CASE
   WHEN m.state = 'done' AND m.delivered > 0 AND ${keptMails('m')} >= m.delivered THEN 'kept'
   ELSE m.state END`;
 
-/** SQL: how many recipients of a mailing `m` have their final state. */
+/** SQL: the number of recipients of a mailing `m` who have their final state. */
 export const FINISHED = '(m.delivered + m.bounces + m.failed + m.suppressed + m.cancelled)';

@@ -1,5 +1,4 @@
-/** Test mails: the real content, sent to a few addresses and not counted in any report. */
-
+/** Test mails: the real content of a mail is sent to a few addresses, and no report counts these mails. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { and, eq, isNull } from 'drizzle-orm';
@@ -22,22 +21,22 @@ import { english } from '../errors/stored.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
-/** The single send or schedule that is tested. */
+/** The single send or the mail of an automation that is tested. */
 interface TestMailSource extends ContentSourceRow {
   id: number;
   user_id: number;
   sender_id: number;
   unsubscribe_group_id: number;
-  /** Replaces the sender's name, unless empty. */
+  /** The sender name of a variant; if empty or absent, the mail has the name of the sender. */
   sender_name?: string;
-  /** The ids of its attachments. */
+  /** The ids of the attachments of the mail. */
   attachments?: readonly number[];
 }
 
 /**
- * Queues a mail to each address, merged with the values of the contact with this address, if there is one. Either all addresses
- * get the test or none. Throws 409 with the problem that the owner must fix first, and 422 if an address is unsubscribed or
- * suppressed, because otherwise the user would wait for a mail that never comes.
+ * Queues a test mail to each address, merged with the values of the newest contact with this address, if there is one. Either all
+ * addresses get the test or none does. Throws 409 with the problem that the owner must fix first, and 422 if an address is
+ * unsubscribed or suppressed, because otherwise the user would wait for a mail that never comes.
  */
 export async function queueTestMail(
   deps: SingleSendActionDeps,
@@ -48,12 +47,12 @@ export async function queueTestMail(
   const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
   if (isUnverified(db.$client, config, sender)) throw conflict(held('sender_unverified').held_reason);
-  const shown = { ...sender, from_name: tested.sender_name || sender.from_name };
+  const usedSender = { ...sender, from_name: tested.sender_name || sender.from_name };
   const { attachments = [] } = tested;
   const facts = { has_own_sender_name: Boolean(tested.sender_name), ...(attachments.length > 0 && { attachments }) };
-  const result = await freezeText(db, config, tested, shown, facts);
+  const result = await freezeText(db, config, tested, usedSender, facts);
   if ('problem' in result) throw conflict(result.problem);
-  // Other requests are answered before a large mail is written.
+  // Let other requests be answered before a large mail is written.
   await setImmediate();
   inTransaction(db, () => {
     const mailing = {
@@ -88,8 +87,8 @@ export async function queueTestMail(
 }
 
 /**
- * Throws 409 unless all addresses belong to senders and contacts of the account. Links to the design page and key pairs without the scope
- * `everything` may send tests to those only.
+ * Throws 409 if one of these addresses belongs neither to a sender nor to a contact of the account. Visitors with a link to the design page
+ * and key pairs without the scope `everything` may send tests only to such addresses.
  */
 export function requireOwnAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
   for (const { address, normalized } of addresses)
@@ -110,7 +109,7 @@ function isSender(db: Db, accountId: number, normalized: string): boolean {
     .from(senders)
     .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
     .all()
-    .some(({ from, replyTo }) => [from, replyTo].some((own) => parseAddress(own)?.normalized === normalized));
+    .some(({ from, replyTo }) => [from, replyTo].some((text) => parseAddress(text)?.normalized === normalized));
 }
 
 /** Returns the API's message about a queued test mail. */
@@ -118,7 +117,7 @@ export function testMailMessage(client: Database, config: Config): string {
   return isTestMode(client, config) ? 'Test Mail Kept in the Test Outbox' : 'Test Mail Sent Successfully';
 }
 
-/** Returns the recipients of a mailing who may not get mail, and why, by the same rule as when deliveries are claimed. */
+/** Returns the recipients of a mailing who may not get mail, with the reasons, by the rule with which deliveries are claimed. */
 function listIneligible(db: Db, mailingId: number): { email: string; reason: string }[] {
   return db.$client
     .prepare<[number], { email: string; reason: string }>(`
@@ -130,6 +129,7 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
     .all(mailingId);
 }
 
+/** Returns the sentence that names the addresses that may not get mail, with the reasons. */
 function refusal(refused: readonly { email: string; reason: string }[]): Sentence {
   const who = refused.map(({ email, reason }) => `${email} (${english(reason)})`).join(', ');
   return sentence('no_test_sent', { who });

@@ -1,8 +1,8 @@
 /** What composing says of a subject and of a mail, without a service. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { subjectHints, subjectLength } from '../../src/campaigns/screens/compose/content.tsx';
 import { missingParts, seenValue } from '../../src/campaigns/screens/compose/step.tsx';
+import { subjectHints, subjectLength } from '../../src/campaigns/screens/compose/subject-hints.ts';
 import { type CheckContext, checkContent } from '../../src/delivery/checks/content-checks.ts';
 import { inDark } from '../../src/delivery/shown/mail-frame.ts';
 import { wallClock } from '../../src/time/zones.ts';

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
 import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { Findings } from '../../campaigns/screens/findings.tsx';
-import { Waits } from '../../campaigns/screens/overview.tsx';
+import { Waits } from '../../campaigns/screens/waits.tsx';
 import { COMMON_HELD_CODES } from '../../delivery/queue/holds.ts';
 import { listForms } from '../../forms/operations/forms.ts';
 import { pageRoute } from '../../http/pages/layout.ts';

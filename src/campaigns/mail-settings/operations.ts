@@ -1,4 +1,4 @@
-/** Operations for the settings of the account's mails: the check, the link parameters, and mails as sent (additions). */
+/** Operations for the settings of the account's mails: the check, the language, the link parameters, and keeping sent mails (additions). */
 import Type, { type Static } from 'typebox';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { changeMailRules, readMailRules } from '../../database/accounts.ts';
@@ -14,19 +14,21 @@ const utm = (description: string) => Type.Optional(line({ description }));
 const Settings = Type.Object(
   {
     stops_errors: zeroOrOne(
-      '1: a single send that the API queued is held with check_failed if the check finds an error in it. 0: findings are only recorded in its report.',
+      '1: a single send that the API queued is held with check_failed if the check finds an error in its e-mail. 0: the report of the single send records what the check found.',
     ),
     language: Type.String({
       description: 'The language of the e-mails, and of contacts whose language is unknown: an ISO 639-1 code.',
     }),
     utm_source: Type.String({ description: 'utm_source of the links in e-mails; empty: links get no parameters.' }),
-    utm_medium: Type.String({ description: 'utm_medium of the links; empty: without it.' }),
-    utm_campaign: Type.String({ description: 'utm_campaign of the links; empty: the name of the single send.' }),
+    utm_medium: Type.String({ description: 'utm_medium of the links; empty: links get no utm_medium.' }),
+    utm_campaign: Type.String({
+      description: 'utm_campaign of the links; empty: links get the name of the single send.',
+    }),
     utm_content: zeroOrOne(
       '1: utm_content is the name that the block with the link has in the designer, or else the text of the link.',
     ),
     keeps_sent_mails: zeroOrOne(
-      '1: e-mails are kept as they were sent for 90 days, so that GET /deliveries/mail and GET /transactional/mail give their exact bytes. 0: nothing is kept of e-mails that leave from now on.',
+      '1: e-mails are kept as they were sent for 90 days, so that GET /deliveries/mail and GET /transactional/mail return their exact bytes. 0: e-mails that leave from now on are not kept.',
     ),
   },
   { description: 'The settings.' },
@@ -34,7 +36,7 @@ const Settings = Type.Object(
 export type MailSettings = Static<typeof Settings>;
 
 export const readMailSettings = operation({
-  name: 'Read the settings for the check and the links of e-mails (addition)',
+  name: 'Read the settings of e-mails (addition)',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
@@ -56,22 +58,28 @@ export const readMailSettings = operation({
 });
 
 export const changeMailSettings = operation({
-  name: 'Change the settings for the check and the links of e-mails (addition)',
+  name: 'Change the settings of e-mails (addition)',
   description:
-    'Parameters that are not given keep their value. The check and the link parameters apply to single sends launched from now on, keeps_sent_mails to e-mails that leave from now on.',
+    'Absent parameters keep their value. The check and the link parameters apply to single sends launched from now on, keeps_sent_mails to e-mails that leave from now on.',
   role: 'owner',
   input: Type.Object({
     stops_errors: Type.Optional(
-      Type.Unsafe<0 | 1>(flag('1: a single send that the API queued is held if the check finds an error in it.')),
+      Type.Unsafe<0 | 1>(
+        flag('1: a single send that the API queued is held if the check finds an error in its e-mail.'),
+      ),
     ),
     language: Type.Optional(line({ description: 'The language of the e-mails: an ISO 639-1 code, a tag or a name.' })),
-    utm_source: utm('utm_source of the links in e-mails. Given, it replaces all four; empty: links get no parameters.'),
-    utm_medium: utm('utm_medium of the links, such as email; used with utm_source.'),
-    utm_campaign: utm('utm_campaign of the links; empty: the name of the single send. Used with utm_source.'),
+    utm_source: utm(
+      'utm_source of the links in e-mails. If it is present, all four link parameters are replaced; if it is empty, links get no parameters.',
+    ),
+    utm_medium: utm('utm_medium of the links, such as email. It is used only together with utm_source.'),
+    utm_campaign: utm(
+      'utm_campaign of the links; empty: links get the name of the single send. It is used only together with utm_source.',
+    ),
     utm_content: Type.Optional(
       Type.Unsafe<0 | 1>({
         ...flag(
-          '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. Used with utm_source.',
+          '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. It is used only together with utm_source.',
         ),
         empty: 0,
       }),

@@ -16,8 +16,9 @@ import { requireChangeable, type SingleSend } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
 
 const MIB = 1024 * 1024;
-/** The maximum size of all attachments of a single send. */
+/** The maximum size in bytes of all attachments of a single send together. */
 export const MAX_ATTACHED_BYTES = 2 * MIB;
+/** The maximum length of an attachment in base64. */
 const MAX_CHARACTERS = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4;
 
 const utr = () => identifier('The single send.');
@@ -31,7 +32,7 @@ export const addAttachment = operation({
     utr: utr(),
     unchanged_since: unchangedSince(),
     name: line({ description: 'The name of the file.' }),
-    type: Type.Optional(line({ description: 'The media type of the file; application/octet-stream if not given.' })),
+    type: Type.Optional(line({ description: 'The media type of the file; application/octet-stream by default.' })),
     content: Type.Unsafe<string>({
       ...text({ maxLength: MAX_CHARACTERS, description: 'The bytes of the file in base64, without line breaks.' }),
       examples: ['SGVsbG8='],
@@ -68,20 +69,20 @@ export const removeAttachment = operation({
   run(context, { utr, unchanged_since, attachment_id }) {
     return change(context, utr, unchanged_since, (send, db) => {
       const { single_send_id, id } = singleSendAttachments;
-      const one = and(eq(single_send_id, send.id), eq(id, recordId(attachment_id)));
-      if (db.delete(singleSendAttachments).where(one).run().changes === 0) throw notFound();
+      const where = and(eq(single_send_id, send.id), eq(id, recordId(attachment_id)));
+      if (db.delete(singleSendAttachments).where(where).run().changes === 0) throw notFound();
       return {};
     });
   },
 });
 
-/** Changes the attachments of a single send that is not sent yet. Returns the result of `work` together with the new `updated_at`. */
-function change<Made extends object>(
+/** Changes the attachments of a single send that has not been sent. Returns the result of `work` with the new `updated_at`. */
+function change<Result extends object>(
   { db, clock, accountId, actor }: Context,
   utr: unknown,
   unchangedSince: string | undefined,
-  work: (send: SingleSend, db: Db) => Made,
-): Made & { updated_at: string } {
+  work: (send: SingleSend, db: Db) => Result,
+): Result & { updated_at: string } {
   return inTransaction(db, () => {
     const send = requireChangeable(db, accountId, utr, unchangedSince);
     const result = work(send, db);

@@ -1,4 +1,4 @@
-/** Shows at which hours the recipients of a single send would get it, and how much is known about them. */
+/** The operation that shows at which hours recipients would get a single send at their best hour, and for how many the hour is known. */
 import { setImmediate } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { findBestHours, type Person, prepareBestHours } from '../../delivery/queue/best-hours.ts';
@@ -10,35 +10,37 @@ import { operation } from '../../operations/operation.ts';
 import { wallClock } from '../../time/zones.ts';
 import { requireSingleSend } from '../single-sends.ts';
 
-/** The number of recipients that are looked at. */
-const LOOKED_AT = 300;
-/** The number of recipients that are looked at before other requests have a turn. */
+/** The maximum number of recipients whose best hours are looked up. */
+const MAX_LOOKED_AT = 300;
+/** The number of recipients that are looked up without a pause. */
 const AT_ONCE = 50;
 
 const BestHourPlan = Type.Object({
-  looked_at: integer({ description: 'How many of the recipients were looked at: the first 300 at most.' }),
-  with_evidence: integer({
-    description: 'How many of these have opened or clicked one of the last 20 e-mails themselves.',
+  looked_at: integer({
+    description: 'The number of recipients whose best hours were looked up: at most the first 300.',
   }),
-  time_zone: Type.String({ description: 'The zone of the hours.' }),
+  with_evidence: integer({
+    description: 'The number of these recipients who have opened or clicked one of the last 20 e-mails themselves.',
+  }),
+  time_zone: Type.String({ description: 'The time zone of the hours.' }),
   hours: Type.Array(
     Type.Object({
       hour: integer({ description: 'The hour of the day, 0 to 23.' }),
-      count: integer({ description: 'How many of these would get it in this hour.' }),
+      count: integer({ description: 'The number of these recipients who would get the e-mail in this hour.' }),
     }),
     {
       description:
-        'The most frequent hour first. Recipients about whom nothing is known get it at the start and are not here.',
+        'The hours, the most frequent first. Recipients whose best hour is unknown get the e-mail at the start and are left out.',
     },
   ),
 });
 export type BestHourPlan = Static<typeof BestHourPlan>;
 
 export const readBestHours = operation({
-  name: 'Show at which hours contacts would get a single send at their best hour (addition)',
+  name: 'Show at which hours the recipients of a single send would get it at their best hours (addition)',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.') }),
-  output: Type.Object({ best_hours: described(BestHourPlan, 'What is known of the first recipients.') }),
+  output: Type.Object({ best_hours: described(BestHourPlan, 'The best hours of the first recipients.') }),
   async run({ db, config, clock, accountId }, { utr }) {
     const { recipient_id: targets } = requireSingleSend(db, accountId, utr);
     const client = db.$client;
@@ -52,8 +54,8 @@ export const readBestHours = operation({
         const members = client.prepare<object, Person>(`
           SELECT d.address_id, c.contact_type_id AS list, ${placeColumns(client, accountId, 'c')}
           FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT @rows) d LEFT JOIN contacts c ON c.id = d.contact_id`);
-        for (let after = 0; looked_at < LOOKED_AT; await setImmediate()) {
-          const people = members.all({ target: id, after, rows: Math.min(AT_ONCE, LOOKED_AT - looked_at) });
+        for (let after = 0; looked_at < MAX_LOOKED_AT; await setImmediate()) {
+          const people = members.all({ target: id, after, rows: Math.min(AT_ONCE, MAX_LOOKED_AT - looked_at) });
           const last = people.at(-1);
           if (last === undefined) break;
           after = last.address_id;
@@ -66,7 +68,7 @@ export const readBestHours = operation({
           }
         }
       }
-      const hours = [...counts].map(([hour, count]) => ({ hour, count })).sort((one, other) => other.count - one.count);
+      const hours = [...counts].map(([hour, count]) => ({ hour, count })).sort((a, b) => b.count - a.count);
       return { looked_at, with_evidence, time_zone: zone, hours };
     });
     return { best_hours };

@@ -5,7 +5,7 @@ import { integer } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { SHOWN_STATE, type SHOWN_STATES } from '../status.ts';
 
-/** The maximum number of campaigns of a month that are shown. */
+/** The maximum number of campaigns that are listed. */
 const MAX_CAMPAIGNS = 500;
 
 /** A campaign in the calendar. */
@@ -17,7 +17,7 @@ export interface PlannedCampaign {
   starts_at: number;
 }
 
-/** SQL: the campaigns that are scheduled, being sent or sent in a time, by the index of those times. */
+/** SQL: the campaigns of @account that start from @from on and before @until, except drafts and hidden ones, by the index of these times. */
 export const PLANNED = `
   SELECT s.utr, s.single_send_name AS name, ${SHOWN_STATE} AS state, s.starts_at
   FROM single_sends s INDEXED BY single_sends_calendar LEFT JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
@@ -25,13 +25,13 @@ export const PLANNED = `
     AND s.hidden_at IS NULL
   ORDER BY s.starts_at LIMIT ${MAX_CAMPAIGNS}`;
 
-/** For the calendar: campaigns with a time. Drafts have none, and archived ones are on no list. */
+/** Used by the calendar. Leaves out drafts, which have no time, and hidden campaigns. */
 export const listPlanned = operation({
-  name: 'List the single sends that start in a time, the first ones first',
+  name: 'List the single sends that start in a period, in the order of their start',
   role: 'viewer',
   input: Type.Object({
-    from: integer({ description: 'Epoch milliseconds.' }),
-    until: integer({ description: 'Epoch milliseconds; what starts then is not listed.' }),
+    from: integer({ description: 'The beginning of the period in epoch milliseconds.' }),
+    until: integer({ description: 'The end of the period in epoch milliseconds, which does not belong to it.' }),
   }),
   run: ({ db, accountId }, { from, until }) =>
     db.$client.prepare<Record<string, number>, PlannedCampaign>(PLANNED).all({ account: accountId, from, until }),

@@ -1,6 +1,6 @@
 /**
- * The operation that checks a mail before it is sent: for itself, as one recipient gets it, and for all recipients
- * (additions to the contract).
+ * The operation that checks a mail before it is sent: the mail as one recipient gets it, and the mails of all recipients (an addition
+ * to the contract).
  */
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -30,31 +30,37 @@ import {
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';
-import { asVariant } from '../launch.ts';
 import { findingsOnlyIn, type ShownSource } from '../shown-mail.ts';
 import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
+import { asVariant } from '../variants.ts';
 import { templateCode } from './drafts.ts';
 import { type CheckedMailRecord, checkMail, foundVersion } from './shown-mails.ts';
 
 const severity = Type.Unsafe<Severity>(
-  Type.String({ description: 'error: wrong in every e-mail; warning: may keep recipients from reading it; note.' }),
+  Type.String({
+    description:
+      'error: every e-mail is wrong; warning: this may keep recipients from reading the e-mail; note: nothing needs to be changed.',
+  }),
 );
 const path = () =>
-  nullable(Type.String(), 'The page of the dashboard where it is mended; null for an e-mail that is not stored.');
+  nullable(
+    Type.String(),
+    'The page of the dashboard on which the finding can be corrected; null for an e-mail that is not stored.',
+  );
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 
 /** The fields of a finding in one mail. */
 export const foundInMail = {
-  code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
+  code: Type.String({ description: 'The check that found it, such as `urls` or `size`.' }),
   severity,
-  count: integer({ description: 'The number of such findings; of the size, bytes.' }),
-  limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+  count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
+  limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
   names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
   path: path(),
 };
 
-/** Returns what is not good in a checked mail. */
+/** Returns the findings of the checks that a mail did not pass. */
 export function findingsIn({ findings }: Static<typeof CheckedMailRecord>) {
   return findings
     .filter(({ is_good }) => is_good === 0)
@@ -62,59 +68,68 @@ export function findingsIn({ findings }: Static<typeof CheckedMailRecord>) {
 }
 
 const ForRecipients = Type.Object({
-  checked: integer({ description: 'The recipients whose e-mails were looked at, 100 000 at most.' }),
-  has_more: { ...zeroOrOne(), description: '1: there are more recipients.' },
+  checked: integer({ description: 'The number of recipients whose e-mails were checked, at most 100 000.' }),
+  has_more: { ...zeroOrOne(), description: '1: there are more recipients, whose e-mails were not checked.' },
   findings: Type.Array(
     Type.Object({
       code: Type.Unsafe<RecipientFinding['code']>(
         Type.String({
           description:
-            'value_empty: a merge tag without default and value; branch_unused: a branch of a condition that nobody gets; subject_longest: a subject that inboxes cut; mail_clipped: HTML over 102 kB, which Gmail clips; language_missing: a language without a version.',
+            'value_empty: a merge tag has neither a value nor a default; branch_unused: no recipient gets a branch of a condition; subject_longest: mail programs will cut the longest subject; mail_clipped: the HTML has more than 102 kB, so Gmail clips it; language_missing: the e-mail has no version in a language of recipients.',
         }),
       ),
       severity,
       name: Type.String({
-        description: 'The merge tag, the condition, or the ISO 639-1 code of the language; empty for the whole e-mail.',
+        description:
+          'The merge tag, the condition, or the ISO 639-1 code of the language; empty if the finding is about the whole e-mail.',
       }),
-      count: integer({ description: 'The recipients concerned; of subject_longest, its characters.' }),
-      contact_id: nullable(integer(), 'One of them.'),
+      count: integer({
+        description: 'The number of these recipients; for subject_longest, the number of characters.',
+      }),
+      contact_id: nullable(integer(), 'The id of one of these recipients.'),
       path: path(),
     }),
     { description: 'The findings in the e-mails of all recipients, at most 50 of each code.' },
   ),
-  more_findings: integer({ description: 'How many further findings there are.' }),
+  more_findings: integer({ description: 'The number of further findings that are left out.' }),
 });
 
 const CheckInput = Type.Object({
-  utr: Type.Optional(identifier('A stored single send to check, instead of the other parameters.')),
+  utr: Type.Optional(identifier('A stored single send to check. Then all other parameters are ignored.')),
   subject: Type.Optional(line({ description: 'The subject.' })),
   preheader: Type.Optional(line({ description: 'The preview text.' })),
-  template_id: optionalReference('A template, in place of code.'),
+  template_id: optionalReference('The template of the e-mail, if the request has no code.'),
   ...templateCode,
-  sender_id: optionalReference('The sender of the e-mail; the first sender if not given.'),
-  unsubscribe_group_id: optionalReference('The unsubscribe group, whose addresses get nothing.'),
+  sender_id: optionalReference('The sender of the e-mail; the first sender by default.'),
+  unsubscribe_group_id: optionalReference(
+    'The topic (unsubscribe group). Addresses that unsubscribed from it get nothing.',
+  ),
   recipient_id: targets(
-    'Targets: contacts_<contact type id> or segments_<segment id>. Without any, only the e-mail itself is checked.',
+    'Targets: contacts_<contact type id> or segments_<segment id>. If empty, only the e-mail itself is checked.',
   ),
   exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
 });
 
-/** What was found in a mail, and in the mails of all its recipients. */
+/** The findings in a mail, and in the mails of all its recipients. */
 export const CheckedForAll = Type.Object(
   {
     contact_id: nullable(integer(), 'The recipient for whom the e-mail was checked.'),
     findings: Type.Array(Type.Object({ ...foundInMail, version: foundVersion() }), {
-      description: 'The findings in the e-mail of that recipient, then those that only its variants or versions have.',
+      description:
+        'The findings in the e-mail of that recipient, then the findings that only variants or versions of the e-mail have.',
     }),
-    recipients: nullable(ForRecipients, 'Null without targets, or where there is no mail.'),
-    problem: nullable(said(), 'Why there is no mail.'),
+    recipients: nullable(
+      ForRecipients,
+      'The findings in the e-mails of all recipients; null if there are no targets, or the e-mail cannot be made.',
+    ),
+    problem: nullable(said(), 'Why the e-mail cannot be made; null if it can be made.'),
   },
-  { description: 'What was found.' },
+  { description: 'The findings.' },
 );
 export type CheckedForAll = Static<typeof CheckedForAll>;
 
 export const checkAnyMail = operation({
-  name: 'Check an e-mail before it is sent, also for all its recipients (addition)',
+  name: 'Check an e-mail for one recipient and for all recipients before it is sent (addition)',
   description: 'Saves and sends nothing. Checks that pass are not in the answer.',
   role: 'editor',
   isReading: true,
@@ -139,25 +154,27 @@ export const checkAnyMail = operation({
 
 /** A mail to check, with its variants or versions. */
 export interface CheckedSource {
-  /** Returns the variant or version with this number; 0: the mail itself. */
+  /** Returns the variant or version with this number; 0 means the mail itself. */
   find(number: number): ShownSource;
   /** The names of the variants, or the languages of the versions, from number 1 on. */
   others: readonly string[];
+  /** Whether `others` are variants of an A/B test, or versions in other languages. */
   kind: 'variants' | 'languages';
-  /** The audience that the mail would reach now; without targets only the mail itself is checked. */
+  /** The audience that the mail would reach now. If it has no targets, only the mail itself is checked. */
   audience: CheckedAudience;
-  /** Returns the page of the dashboard that changes the content or the variants; null for a mail that is not stored. */
+  /** Returns the path of the page that changes the content, the variants or the versions; null for a mail that is not stored. */
   page(step: 'content' | CheckedSource['kind']): string | null;
 }
 
 /**
- * Checks a mail, its variants or versions, and the mails of all its recipients, one mail of the account after the other.
- * `find` reads the mail, so it is called only when it is the account's turn. Throws 422 and 429.
+ * Checks a mail, its variants or versions, and the mails of all its recipients. An account checks one mail at a time. `find` reads
+ * the mail, so it is called only when it is the account's turn. Throws 422 if the mail cannot be checked, and 429 if too many checks wait.
  */
 export function checkForAll(context: Context, find: () => CheckedSource): Promise<CheckedForAll> {
   return inCheckingTurn(context.accountId, () => checkNow(context, find()), context.isGone);
 }
 
+/** Checks the mail at once, without waiting for the account's turn. */
 async function checkNow(context: Context, source: CheckedSource): Promise<CheckedForAll> {
   const { db, accountId } = context;
   const sender = source.find(0).sender_id;
@@ -178,7 +195,7 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
           source.audience,
           measuredVersions(context, source, versions),
         );
-  const shown = firstOfEach(recipients?.findings ?? []);
+  const shownFindings = firstOfEachCode(recipients?.findings ?? []);
   return {
     contact_id: checked.contact_id,
     findings,
@@ -186,8 +203,8 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
     recipients: recipients && {
       ...recipients,
       has_more: recipients.has_more ? (1 as const) : (0 as const),
-      more_findings: recipients.findings.length - shown.length,
-      findings: shown.map((finding) => ({
+      more_findings: recipients.findings.length - shownFindings.length,
+      findings: shownFindings.map((finding) => ({
         ...finding,
         severity: FINDINGS[finding.code].severity,
         path: pathOf(source, sender, finding.code, { contactId: finding.contact_id }),
@@ -196,16 +213,16 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
   };
 }
 
-/** The greatest number of findings of one code in an answer. */
+/** The maximum number of findings with the same code in an answer. */
 const MAX_OF_CODE = 50;
 
 /** Returns the first findings of each code. */
-function firstOfEach(findings: readonly RecipientFinding[]): RecipientFinding[] {
+function firstOfEachCode(findings: readonly RecipientFinding[]): RecipientFinding[] {
   const byCode = Map.groupBy(findings, ({ code }) => code);
   return [...byCode.values()].flatMap((findings) => findings.slice(0, MAX_OF_CODE));
 }
 
-/** A variant of a mail, or its version in another language, as it was checked. */
+/** A checked variant of a mail, or its checked version in another language. */
 interface CheckedVersion extends Awaited<ReturnType<typeof checkMail>> {
   /** The name of the variant, or the language. */
   version: string;
@@ -213,13 +230,13 @@ interface CheckedVersion extends Awaited<ReturnType<typeof checkMail>> {
 
 /** Checks the variants of a mail, or its versions in other languages. */
 async function checkVersions(context: Context, { find, others }: CheckedSource): Promise<CheckedVersion[]> {
-  const all: CheckedVersion[] = [];
+  const checked: CheckedVersion[] = [];
   for (const [at, version] of others.entries())
-    all.push({ version, ...(await checkMail(context, { find: () => find(at + 1) })) });
-  return all;
+    checked.push({ version, ...(await checkMail(context, { find: () => find(at + 1) })) });
+  return checked;
 }
 
-/** The versions in other languages; null if there are none. One that has no mail counts as the mail itself. */
+/** Returns the measured versions in other languages; null if there are none. Leaves out versions whose mail cannot be made. */
 function measuredVersions(
   { db, accountId }: Context,
   { kind, others }: CheckedSource,
@@ -230,7 +247,7 @@ function measuredVersions(
   return { language: readMailRules(db, accountId).mail_language, mails: new Map(mails) };
 }
 
-/** Returns why a variant or version has no mail, with its name; null if all of them have one. */
+/** Returns why the mail of a variant or version cannot be made, with its name; null if all mails can be made. */
 function problemIn({ kind }: CheckedSource, versions: readonly CheckedVersion[]): Said | null {
   for (const { version: name, checked } of versions) {
     const { problem } = checked;
@@ -240,7 +257,7 @@ function problemIn({ kind }: CheckedSource, versions: readonly CheckedVersion[])
   return null;
 }
 
-/** The page of the dashboard where a finding is mended. */
+/** Returns the path of the page on which a finding can be corrected; null if there is no such page. */
 function pathOf(
   { kind, page }: CheckedSource,
   sender: number,
@@ -253,7 +270,7 @@ function pathOf(
   return page(version === '' ? 'content' : kind);
 }
 
-/** The single send, or a mail made of the parameters, with its audience. Throws 404. */
+/** Returns the stored single send, or a mail made of the parameters, with its audience. Throws 404 if there is no such single send. */
 function checkedSource(context: Context, input: Static<typeof CheckInput>): CheckedSource {
   const { db } = context;
   const source = sourceOf(context, input);
@@ -274,7 +291,7 @@ function checkedSource(context: Context, input: Static<typeof CheckInput>): Chec
   };
 }
 
-/** The single send, or a mail made of the parameters, from the first sender if none is named. Throws 404. */
+/** Returns the stored single send, or a mail made of the parameters, as previews take it. Throws 404 if there is no such single send. */
 function sourceOf(
   { db, accountId }: Context,
   { utr, ...fields }: Static<typeof CheckInput>,
@@ -292,7 +309,7 @@ function sourceOf(
     template_json: fields.template_json ?? '',
     template_html: fields.template_html ?? '',
   });
-  const first = db
+  const firstSender = db
     .select({ id: senders.id })
     .from(senders)
     .where(and(eq(senders.user_id, accountId), isNull(senders.deleted_at)))
@@ -308,7 +325,7 @@ function sourceOf(
     template_html: template_html || null,
     subject: fields.subject ?? '',
     preheader: fields.preheader ?? '',
-    sender_id: fields.sender_id ?? first?.id ?? 0,
+    sender_id: fields.sender_id ?? firstSender?.id ?? 0,
     unsubscribe_group_id: fields.unsubscribe_group_id ?? 0,
     recipient_id: checkedTargets(fields.recipient_id ?? []),
     exclude_specific_recipient_id: checkedTargets(fields.exclude_specific_recipient_id ?? []),

@@ -1,8 +1,7 @@
 /**
- * Operations that compose a single send step by step: drafts that may be incomplete, changes that do not queue them, and counts
- * of their audience.
+ * Operations that compose a single send step by step: they create drafts, which may be incomplete, change them without queuing them,
+ * and count their audience.
  */
-
 import { randomUUID } from 'node:crypto';
 import { asc, desc, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -70,52 +69,58 @@ const DEFAULT_CANARY_MINUTES = 30;
 /** The maximum number of variants in addition to A, the mail itself. */
 export const MAX_VARIANTS = 3;
 
-/** Returns the schema of an optional number of a variant of an A/B test, or of a version in another language. */
+/** Returns the schema of the optional number of a variant of an A/B test, or of a version in another language. */
 export const variantNumber = (description: string) => Type.Optional(integer({ maximum: MAX_LANGUAGES, description }));
 
 const canaryPercent = () =>
   integer({
     maximum: MAX_CANARY_PERCENT,
     description:
-      'The percentage of recipients who get it first; the rest gets it if the results are good. 0: all at once.',
+      'The percentage of recipients who get the e-mail first, as the first batch. The other recipients get it if the results are good. 0: all recipients get it at once.',
   });
 const canaryMinutes = () =>
   integer({
     minimum: MIN_CANARY_MINUTES,
     maximum: MAX_CANARY_MINUTES,
-    description: 'How many minutes the rest waits after the first recipients; 30 if never given.',
+    description: 'The number of minutes that the other recipients wait after the first batch; 30 by default.',
   });
-/** The optional parameters of a single send's canary; an empty text means the default. */
+/** The optional parameters of the first batch (canary) of a single send. An empty text means the default. */
 export const canaryOptions = {
   canary_percent: Type.Optional(Type.Unsafe<number>({ ...canaryPercent(), empty: 0 })),
   canary_minutes: Type.Optional(Type.Unsafe<number>({ ...canaryMinutes(), empty: DEFAULT_CANARY_MINUTES })),
 };
 
-/** The optional parameter with which a single send or an automation ignores the frequency caps; an empty text means 0. */
+/** The optional parameter with which a single send or an automation ignores the frequency caps. An empty text means 0. */
 export const capOption = {
   ignores_caps: Type.Optional(
     Type.Unsafe<0 | 1>({
-      ...flag('Addition. 1: it is also sent to contacts who have reached a frequency cap.'),
+      ...flag('Addition. 1: e-mails are sent also to contacts who have reached a frequency cap.'),
       empty: 0,
     }),
   ),
 };
 
-const utm = (name: string) => Type.Optional(line({ description: `${name} of its links, with utm_mode own.` }));
+const utm = (name: string) =>
+  Type.Optional(line({ description: `${name} of the links; it is used only if utm_mode is own.` }));
 const UTM_MODES = ['account', 'off', 'own'] as const;
 /** The optional parameters for the link parameters of a single send. */
 const linkOptions = {
   utm_mode: Type.Optional({
     ...choice(...UTM_MODES),
-    description: 'Which parameters its links get: those of the account, none, or those given here.',
+    description:
+      'The parameters that links get. account: those in the settings of the account; off: none; own: the utm parameters of this request.',
   }),
   utm_source: utm('utm_source'),
   utm_medium: utm('utm_medium'),
-  utm_campaign: Type.Optional(line({ description: 'utm_campaign of its links, with utm_mode own; empty: its name.' })),
+  utm_campaign: Type.Optional(
+    line({
+      description: 'utm_campaign of the links; empty: the name of the single send. It is used only if utm_mode is own.',
+    }),
+  ),
   utm_content: Type.Optional(
     Type.Unsafe<0 | 1>({
       ...flag(
-        '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. With utm_mode own.',
+        '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. It is used only if utm_mode is own.',
       ),
       empty: 0,
     }),
@@ -124,15 +129,15 @@ const linkOptions = {
 
 type SingleSend = typeof singleSends.$inferSelect;
 
-/** The fields that a send needs to be queued. */
+/** The fields that a single send needs, besides recipients, to be queued. */
 const NEEDED = ['single_send_name', 'subject', 'preheader', 'sender_id', 'unsubscribe_group_id'] as const;
 
 const ByUtr = { utr: identifier('The single send.') };
 const template = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
-/** The optional parameters for the code of a mail: MJML or HTML. */
+/** The optional parameters for the code of a mail, which is either MJML or HTML. */
 export const templateCode = {
-  template_json: template('The MJML as JSON; template_html is then empty.'),
-  template_html: template('The HTML; template_json is then empty.'),
+  template_json: template('The MJML as JSON. Then template_html must be empty.'),
+  template_html: template('The HTML. Then template_json must be empty.'),
 };
 const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
@@ -144,7 +149,7 @@ const Changes = Type.Object({
   subject: Type.Optional(line()),
   preheader: Type.Optional(line()),
   sender_id: record('Id of the sender.'),
-  unsubscribe_group_id: record('Id of the unsubscribe group.'),
+  unsubscribe_group_id: record('Id of the topic (unsubscribe group).'),
   recipient_id: targets('Targets: contacts_<contact type id> or segments_<segment id>.'),
   exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
   template_id: record('Id of the template.'),
@@ -165,62 +170,77 @@ const Draft = Type.Object({
   exclude_specific_recipient_id: Type.Array(Type.String()),
   template_id: integer(),
   content: choice('none', 'template', 'json', 'html'),
-  html_size: integer({ description: 'Bytes of the HTML that it was given; 0 without any.' }),
+  html_size: integer({ description: 'The size of the HTML in bytes; 0 if the single send has no HTML of its own.' }),
   status: integer(),
   held_reason: nullable(said()),
   tracking: zeroOrOne(),
   variants: integer({
-    description: 'How many variants its A/B test has, A included, or how many language versions; 1 if it has neither.',
+    description:
+      'The number of variants of the A/B test, A included, or of language versions, the e-mail itself included; 1 if it has neither.',
   }),
-  languages: Type.Array(Type.String(), { description: 'The languages of its versions, as ISO 639-1 codes.' }),
+  languages: Type.Array(Type.String(), { description: 'The languages of the versions, as ISO 639-1 codes.' }),
   attachments: Type.Array(
     Type.Object({
       id: integer(),
       file_name: Type.String({ description: 'The name that the file has in the e-mail.' }),
-      type: Type.String({ description: 'Its media type.' }),
-      size: integer({ description: 'Its size in bytes.' }),
+      type: Type.String({ description: 'The media type of the file.' }),
+      size: integer({ description: 'The size of the file in bytes.' }),
     }),
     { description: 'The files that all recipients get.' },
   ),
-  canary_percent: integer({ description: 'The percentage of recipients who get it first; 0: all at once.' }),
-  canary_minutes: integer({ description: 'How many minutes the rest waits after them.' }),
+  canary_percent: integer({
+    description:
+      'The percentage of recipients who get the e-mail first, as the first batch. 0: all recipients get it at once.',
+  }),
+  canary_minutes: integer({
+    description: 'The number of minutes that the other recipients wait after the first batch.',
+  }),
   ignores_caps: zeroOrOne(),
-  utm_mode: { ...choice(...UTM_MODES), description: 'Whose parameters its links get; off: none.' },
-  utm_source: Type.String({ description: 'utm_source of its links if it has its own; otherwise empty.' }),
-  utm_medium: Type.String({ description: 'utm_medium of its links if it has its own; otherwise empty.' }),
-  utm_campaign: Type.String({ description: 'utm_campaign of its links if it has its own; empty: its name.' }),
+  utm_mode: {
+    ...choice(...UTM_MODES),
+    description:
+      'The parameters that links get. account: those in the settings of the account; off: none; own: those of the single send.',
+  },
+  utm_source: Type.String({ description: 'utm_source of the links if utm_mode is own; otherwise empty.' }),
+  utm_medium: Type.String({ description: 'utm_medium of the links if utm_mode is own; otherwise empty.' }),
+  utm_campaign: Type.String({
+    description: 'utm_campaign of the links if utm_mode is own; if empty, links get the name of the single send.',
+  }),
   utm_content: zeroOrOne(
     '1: utm_content is the name that the block with the link has in the designer, or else the text of the link.',
   ),
   link_parameters: Type.String({
     description:
-      'What its links get when it is sent, as in a query, with … for the utm_content of each link; empty: nothing.',
+      'The query parameters that links get when the single send is sent, with … for the utm_content of each link; empty if links get no parameters.',
   }),
   schedule_type: integer(),
   schedule_date: Type.String(),
   schedule_time: Type.String(),
   local_time: zeroOrOne(),
   best_hour: zeroOrOne(),
-  time_zone: Type.String({ description: 'The zone of schedule_date and schedule_time.' }),
-  recall_seconds: integer({ description: 'How long a send that starts at once rests, in which it can be cancelled.' }),
+  time_zone: Type.String({ description: 'The time zone of schedule_date and schedule_time.' }),
+  recall_seconds: integer({
+    description: 'The number of seconds that a send at once waits before it starts, in which it can be cancelled.',
+  }),
   updated_at: isoTimestampSchema(),
   changed_by: nullable(Type.String()),
   warnings: ContentWarnings,
 });
 
-/** A single send as it is composed. Ids are 0 and texts are empty if nothing was chosen or written yet. */
+/** A single send that is being composed. Ids that have not been chosen are 0, and texts that have not been written are empty. */
 export type Draft = Static<typeof Draft>;
 
 const Audience = Type.Object({
-  recipients: integer({ description: 'How many would get it.' }),
+  recipients: integer({ description: 'The number of contacts who would get the e-mail.' }),
   left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   with_zone: integer({ description: 'The number of recipients whose time zone is known.' }),
 });
 export type Audience = Static<typeof Audience>;
 
 export const createDraft = operation({
-  name: 'Begin a single send as a draft that has only a name (addition)',
-  description: 'It gets a sender and a group of the account, and is queued when update has given it everything.',
+  name: 'Create a draft of a single send that has only a name (addition)',
+  description:
+    'The draft gets a sender and a topic (unsubscribe group) of the account. POST /single/send/update completes and queues it.',
   role: 'editor',
   input: Type.Object({ single_send_name: line({ minLength: 1 }) }),
   output: Type.Object({ utr: Type.String() }),
@@ -275,7 +295,7 @@ export const createDraft = operation({
 export const saveDraft = operation({
   name: 'Change parts of a single send without queuing it (addition)',
   description:
-    'Parameters that are not given keep their value. A draft stays a draft and may be incomplete; a queued single send stays queued.',
+    'Absent parameters keep their value. A draft stays a draft and may be incomplete; a queued single send stays queued.',
   role: 'editor',
   input: Changes,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
@@ -304,7 +324,7 @@ export const saveDraft = operation({
         ...(sender_id !== undefined && senderColumns(db, accountId, sender_id)),
       }),
       store(before, columns) {
-        // Choosing a template replaces everything, so the present content is kept as a version.
+        // A chosen template replaces the whole content, so the present content is kept as an earlier version.
         if (input.template_id !== undefined) closeVersion(db, 'single_send', before.id);
         if (before.status === SINGLE_SEND_STATUS.queued) requireComplete({ ...before, ...columns });
         changeUnsent(db, before.id, columns);
@@ -315,7 +335,7 @@ export const saveDraft = operation({
 });
 
 export const readDraft = operation({
-  name: 'Read a single send as it is composed, without its template (addition)',
+  name: 'Read a single send that is being composed, without its template (addition)',
   role: 'viewer',
   input: Type.Object(ByUtr),
   output: Type.Object({ draft: Draft }),
@@ -344,32 +364,36 @@ export const readDraft = operation({
   },
 });
 
-interface GivenRules {
+/** The link parameters in a request. */
+interface LinkInput {
   utm_source?: string | undefined;
   utm_medium?: string | undefined;
   utm_campaign?: string | undefined;
   utm_content?: 0 | 1 | undefined;
 }
 
-/** The link parameters as they are stored: of an account, or of a single send that has its own. */
+/** Returns the link parameters of a request in the form in which accounts and single sends store them. */
 export function asLinkRules({
   utm_source = '',
   utm_medium = '',
   utm_campaign = '',
   utm_content = 0,
-}: GivenRules): LinkRules {
+}: LinkInput): LinkRules {
   return { source: utm_source, medium: utm_medium, campaign: utm_campaign, content: utm_content };
 }
 
-function linkRulesOf(mode: (typeof UTM_MODES)[number], input: GivenRules): SingleSend['link_rules'] {
+/** Returns the link parameters of a single send as they are stored; null means those of the account. */
+function linkRulesOf(mode: (typeof UTM_MODES)[number], input: LinkInput): SingleSend['link_rules'] {
   if (mode === 'own') return asLinkRules(input);
   return mode === 'off' ? 'off' : null;
 }
 
+/** Returns the stored link parameters of a single send in the form of the API. */
 function shownLinkRules(rules: SingleSend['link_rules']) {
   const own = rules === 'off' ? null : rules;
+  const modeWithoutOwn = rules === 'off' ? ('off' as const) : ('account' as const);
   return {
-    utm_mode: rules === 'off' ? ('off' as const) : rules === null ? ('account' as const) : ('own' as const),
+    utm_mode: own === null ? modeWithoutOwn : ('own' as const),
     utm_source: own?.source ?? '',
     utm_medium: own?.medium ?? '',
     utm_campaign: own?.campaign ?? '',
@@ -378,7 +402,7 @@ function shownLinkRules(rules: SingleSend['link_rules']) {
 }
 
 export const countAudience = operation({
-  name: 'Count who would get a single send now, and who would be skipped and why (addition)',
+  name: 'Count the contacts who would get a single send now, and those who would be skipped, with the reasons (addition)',
   role: 'viewer',
   input: Type.Object(ByUtr),
   output: Type.Object({ audience: Audience }),
@@ -388,6 +412,7 @@ export const countAudience = operation({
   },
 });
 
+/** Throws 422 if a single send lacks something that it needs to be queued. */
 function requireComplete(send: SingleSend): void {
   const missing: string[] = NEEDED.filter((field) => !send[field]);
   if (send.recipient_id.length === 0) missing.push('recipient_id');
@@ -396,7 +421,7 @@ function requireComplete(send: SingleSend): void {
   throw new Failure(422, errors);
 }
 
-/** Adds the field errors that the schema cannot find. */
+/** Adds the field errors that the schema cannot find, such as a sender that does not exist. */
 export function addSingleSendErrors(
   context: Context,
   input: Partial<SingleSendInput>,
@@ -406,18 +431,19 @@ export function addSingleSendErrors(
 }
 
 type Columns = Partial<Omit<SingleSend, 'id' | 'status' | 'held_code' | 'held_reason'>>;
-/** The parts of a single send other than its code and its exclusions. */
-type Parts<Given> = Omit<Given, 'template_json' | 'template_html' | 'exclude_specific_recipient_id'>;
+/** The input without the code and the exclusions, which `changeSingleSend` itself makes into columns. */
+type Parts<Input> = Omit<Input, 'template_json' | 'template_html' | 'exclude_specific_recipient_id'>;
 
 /**
- * Changes a single send that is a draft or queued. Throws 404; 409 if it is running or completed, or was changed since
- * `unchanged_since`, the `updated_at` that the caller has seen; and 422 if the change makes its A/B test impossible.
+ * Changes a single send that is a draft or queued. `columnsOf` makes columns from the input, and `store` stores all columns. Throws 404 if
+ * there is no such single send; 409 if it is running or completed, or its `updated_at` is not `unchanged_since`; and 422 if the change makes
+ * its A/B test impossible.
  */
-export function changeSingleSend<Given extends Partial<SingleSendInput>>(
+export function changeSingleSend<Input extends Partial<SingleSendInput>>(
   { db, clock, config, accountId, actor }: Context,
   { utr, unchanged_since }: { utr?: unknown; unchanged_since?: string | undefined },
-  input: Given,
-  { columnsOf, store }: { columnsOf(parts: Parts<Given>): Columns; store(before: SingleSend, columns: Columns): void },
+  input: Input,
+  { columnsOf, store }: { columnsOf(parts: Parts<Input>): Columns; store(before: SingleSend, columns: Columns): void },
 ): { utr: string; updated_at: string } {
   const change = () => {
     const before = requireChangeable(db, accountId, utr, unchanged_since);
@@ -426,7 +452,7 @@ export function changeSingleSend<Given extends Partial<SingleSendInput>>(
     const updated_at = isoTimestamp(clock.now());
     const columns = {
       ...columnsOf(parts),
-      // A new MJML or HTML template replaces the stored one of either kind.
+      // A new MJML or HTML template replaces both stored templates, of which only one can be used.
       ...((template_json !== undefined || template_html !== undefined) && {
         template_json: template_json || null,
         template_html: template_html || null,

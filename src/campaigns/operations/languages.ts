@@ -25,7 +25,7 @@ import { changeUnsent } from '../status.ts';
 const ByUtr = { utr: identifier('The single send.') };
 
 export const listLanguages = operation({
-  name: 'List the versions of a single send in other languages (addition)',
+  name: 'List the language versions of a single send (addition)',
   role: 'viewer',
   input: Type.Object(ByUtr),
   output: Versions,
@@ -38,7 +38,7 @@ export const listLanguages = operation({
 
 export const saveLanguage = operation({
   name: 'Add or change the version of a single send in a language (addition)',
-  description: `A single send can have ${MAX_LANGUAGES} versions, and either these or an A/B test. The single send stays a draft or queued.`,
+  description: `A single send can have up to ${MAX_LANGUAGES} versions, but not together with an A/B test. The single send stays a draft or queued.`,
   role: 'editor',
   input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
@@ -58,17 +58,17 @@ export const removeLanguage = operation({
     change(context, utr, unchanged_since, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of a single send that is not sent yet by the versions that `changed` returns. */
+/** Replaces the versions of a single send that has not been sent by the versions that `newVersions` returns. */
 function change(
   { db, clock, accountId, actor }: Context,
   utr: unknown,
   unchangedSince: string | undefined,
-  changed: (send: SingleSend) => LanguageVersion[] | null,
+  newVersions: (send: SingleSend) => LanguageVersion[] | null,
 ): { updated_at: string } {
   return inTransaction(db, () => {
     const send = requireChangeable(db, accountId, utr, unchangedSince);
     const updated_at = isoTimestamp(clock.now());
-    changeUnsent(db, send.id, { languages: changed(send), changed_by: actor.userId, updated_at });
+    changeUnsent(db, send.id, { languages: newVersions(send), changed_by: actor.userId, updated_at });
     return { updated_at };
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Operations for the results of single sends: their list with counters (an addition to the contract), the report of one, and
- * its recipients with their results.
+ * Operations for the results of single sends: the list of single sends with counters (an addition to the contract), the report of
+ * one single send, and its recipients with their results.
  */
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -58,8 +58,8 @@ import { ReportedAbTest, reportedAbTest } from './variants.ts';
 
 const DEFAULT_ROWS = 50;
 /**
- * The maximum number of single sends examined for a page of a filtered list, which takes about 10 ms. Because this can shorten
- * a page, the answer says where to continue; in other lists with `order=newest` the last record says it.
+ * The maximum number of single sends examined for a page of a filtered or sorted list, which takes about 10 ms. A page can therefore
+ * be shorter than its limit, and the answer says where to continue.
  */
 const MAX_EXAMINED = 1000;
 
@@ -70,13 +70,13 @@ const Summary = Type.Object({
   subject: Type.String(),
   state: {
     ...choice(...SHOWN_STATES),
-    description: 'Its status and the state of its mailing, in one word.',
+    description: 'The status of the single send and the state of its sending, in one word.',
   },
   held_reason: nullable(said()),
   starts_at: Type.String(),
   created_at: Type.String(),
   updated_at: Type.String(),
-  recipients: integer({ description: 'Recipients so far; the number grows while the state is preparing.' }),
+  recipients: integer({ description: 'The number of recipients so far; it grows while the state is preparing.' }),
   finished: integer(),
   delivered: integer(),
   kept: integer(),
@@ -88,32 +88,34 @@ const Summary = Type.Object({
   bounces: integer(),
   unsubscribes: integer(),
   recipient_id: Type.Array(Type.String(), {
-    description: 'Its targets: contacts_<contact type id> or segments_<segment id>.',
+    description: 'The targets: contacts_<contact type id> or segments_<segment id>.',
   }),
-  is_hidden: { ...zeroOrOne(), description: '1: it was taken off the list of the dashboard.' },
+  is_hidden: { ...zeroOrOne(), description: '1: the list of the dashboard does not show the single send.' },
 });
 
-/** The orders of the list. All but the first order only the newest 1 000 single sends. */
+/** The orders of the list. All orders except `newest` sort only the newest 1 000 single sends. */
 export const ORDERS = ['newest', 'name', 'opens', 'clicks'] as const;
 
 const SummariesQuery = Type.Object({
   utr: identifier('Only this single send.'),
   state: Type.Optional(choice(...SHOWN_STATES)),
-  target: Type.Optional(line({ description: 'Only those to this target, such as contacts_1.' })),
+  target: Type.Optional(line({ description: 'Only single sends to this target, such as contacts_1.' })),
   is_hidden: Type.Optional(
     Type.Unsafe<0 | 1>(
-      flag('0: only those shown in the list of the dashboard. 1: only those hidden there. Not given: all.'),
+      flag('0: only single sends that the list of the dashboard shows. 1: only those that it hides. Absent: all.'),
     ),
   ),
   order: Type.Optional({
     ...choice(...ORDERS),
     description:
-      'newest (default); name; opens or clicks: the largest share of the measured recipients first. In all but the first, the newest 1 000 are ordered.',
+      'newest (default): the newest first; name: by name; opens, clicks: the largest share of measured recipients who opened or clicked first. All orders except newest sort only the newest 1 000 single sends.',
   }),
-  search: Type.Optional(line({ description: 'Only those with this text in the name or the subject.' })),
-  limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
+  search: Type.Optional(line({ description: 'Only single sends with this text in the name or the subject.' })),
+  limit: Type.Optional(
+    integer({ minimum: 1, maximum: 200, description: 'The maximum number of single sends; 50 by default.' }),
+  ),
   before_id: Type.Optional(
-    integer({ description: 'Only those after the one with this id: next_before_id of the page before.' }),
+    integer({ description: 'next_before_id of the previous page, for the single sends after that page.' }),
   ),
 });
 
@@ -124,31 +126,35 @@ const Recipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: described(ShownDeliveryState, 'State of the e-mail; all states except queued and sending are final.'),
+  state: described(ShownDeliveryState, 'The state of the e-mail. All states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
   reason_code: nullable(Type.String()),
   opens: integer(),
   clicks: integer(),
   updated_at: nullable(Type.String()),
-  kept_mail_id: nullable(integer(), 'The id for GET /deliveries/mail; null if the e-mail as sent is not kept.'),
+  kept_mail_id: nullable(integer(), 'The id for GET /deliveries/mail; null if the sent e-mail is not kept.'),
 });
 const FilterQuery = Type.Object({
   utr: identifier('The single send.'),
   state: Type.Optional(ShownDeliveryState),
-  reason: Type.Optional(text({ maxLength: MAX_REASON, description: 'Only those with this reason, as in the report.' })),
-  link: Type.Optional(integer({ description: 'Only those who clicked the link with this number in the report.' })),
+  reason: Type.Optional(
+    text({ maxLength: MAX_REASON, description: 'Only recipients with this reason in the report.' }),
+  ),
+  link: Type.Optional(integer({ description: 'Only recipients who clicked the link with this number in the report.' })),
   did: Type.Optional({
     ...choice(...RECIPIENT_ACTIVITIES),
-    description: 'Only those who did this, without bots.',
+    description: 'Only recipients who did this themselves; opens and clicks of bots do not count.',
   }),
-  search: Type.Optional(line({ description: 'Only those whose address begins with this.' })),
-  domain: Type.Optional(line({ description: 'Only those whose address has this domain.' })),
+  search: Type.Optional(line({ description: 'Only recipients whose address begins with this text.' })),
+  domain: Type.Optional(line({ description: 'Only recipients whose address has this domain.' })),
 });
 const FindQuery = Type.Object({
   ...FilterQuery.properties,
-  limit: Type.Optional(integer({ minimum: 1, maximum: 200, description: 'At most this many; 50 by default.' })),
-  after: Type.Optional(line({ description: 'Where to continue: next of the page before.' })),
+  limit: Type.Optional(
+    integer({ minimum: 1, maximum: 200, description: 'The maximum number of recipients; 50 by default.' }),
+  ),
+  after: Type.Optional(line({ description: 'next of the previous page, for the recipients after that page.' })),
 });
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
@@ -157,7 +163,7 @@ const ListedRecipient = Type.Object({
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
-  state: described(ShownDeliveryState, 'State of the e-mail; all states except queued and sending are final.'),
+  state: described(ShownDeliveryState, 'The state of the e-mail. All states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
   opens: integer(),
@@ -165,75 +171,93 @@ const ListedRecipient = Type.Object({
 });
 
 const DomainCounts = Type.Object({
-  domain: Type.String({ description: 'Empty: all domains that are not named.' }),
-  mails: integer({ description: 'E-mails that were handed over at least once.' }),
-  delivered: integer({ description: 'E-mails that were accepted and did not come back.' }),
+  domain: Type.String({ description: 'The domain of the recipients; empty for all further domains together.' }),
+  mails: integer({ description: 'The number of e-mails that were handed to the SMTP server at least once.' }),
+  delivered: integer({ description: 'The number of e-mails that were accepted and have not bounced.' }),
   kept: integer({
-    description: 'How many of the delivered e-mails are in the test outbox, so that no recipient got them.',
+    description: 'The number of delivered e-mails that are in the test outbox, so that no recipient got them.',
   }),
-  bounces: integer({ description: 'E-mails that bounced: refused because the address does not exist, or returned.' }),
-  failed: integer({ description: 'Refused permanently for another reason, or given up.' }),
-  complaints: integer({ description: 'E-mails that their recipients complained about.' }),
-  waiting: integer({ description: 'E-mails that are deferred by their server, or are being handed over.' }),
+  bounces: integer({
+    description: 'The number of e-mails that bounced: refused because the address does not exist, or returned.',
+  }),
+  failed: integer({
+    description: 'The number of e-mails that were refused permanently for another reason, or given up.',
+  }),
+  complaints: integer({ description: 'The number of e-mails about which recipients complained.' }),
+  waiting: integer({
+    description: 'The number of e-mails that the SMTP server deferred, or that are being handed over.',
+  }),
 });
-/** The part of a report about a watched mailing: one with a canary or limits on its results. */
+/** The part of a report about a mailing that is watched because it has a first batch (canary), or because its results have limits. */
 const Watch = Type.Object({
-  canary_percent: integer({ description: '0: it has no canary.' }),
-  canary_minutes: integer({ description: 'How many minutes the rest waits after the first recipients.' }),
+  canary_percent: integer({
+    description: 'The percentage of recipients in the first batch; 0 if there is no first batch.',
+  }),
+  canary_minutes: integer({
+    description: 'The number of minutes that the other recipients wait after the first batch.',
+  }),
   canary_stage: nullable(
     choice(...CANARY_STAGES),
-    'The state of the canary; released: the rest may be sent, or the audience is too small for a canary. Null without a canary.',
+    'The state of the first batch. released: the other recipients may get the e-mail, or the audience is too small for a first batch. Null if there is no first batch.',
   ),
-  canary_recipients: integer({ description: 'The number of recipients who get it first; 0 before they are chosen.' }),
-  continues_at: nullable(Type.String(), 'When the rest goes by itself, UTC; null while that is not known.'),
-  counted_at: nullable(Type.String(), 'When the domains were counted, UTC; null before that.'),
+  canary_recipients: integer({
+    description: 'The number of recipients in the first batch; 0 before they are chosen.',
+  }),
+  continues_at: nullable(
+    Type.String(),
+    'When sending to the other recipients begins by itself, UTC; null while this is unknown.',
+  ),
+  counted_at: nullable(Type.String(), 'When the results by domain were counted, UTC; null before the first count.'),
   domains: Type.Array(DomainCounts, {
     description:
-      'The results of the first batch, or of a held campaign, by recipient domain: those with most bad results first.',
+      'The results of the first batch, or of a held campaign, by recipient domain. Domains with the most bad results come first.',
   }),
 });
 
 const PacedGroup = Type.Object({
   group: Type.String({ description: 'The name of a mail provider, or a domain.' }),
-  per_minute: integer({ description: 'How many e-mails a minute it gets now, from all campaigns.' }),
-  until: Type.String({ description: 'When it may be complete, if its servers take all e-mails until then; UTC.' }),
+  per_minute: integer({ description: 'The number of e-mails per minute that it gets now, from all campaigns.' }),
+  until: Type.String({
+    description: 'When its last recipients may get the e-mail, if its servers accept all e-mails until then, UTC.',
+  }),
 });
 
 const LocalWait = Type.Object({
   people: integer({
-    description: 'How many had not reached their local time, including those who have unsubscribed since.',
+    description:
+      'The number of recipients whose local time has not come, including those who have unsubscribed meanwhile.',
   }),
-  next_at: Type.String({ description: 'When the next of them reach it, UTC.' }),
-  last_at: Type.String({ description: 'When the last of them reach it, UTC.' }),
+  next_at: Type.String({ description: 'When the local time of the next of these recipients comes, UTC.' }),
+  last_at: Type.String({ description: 'When the local time of the last of these recipients comes, UTC.' }),
 });
 
 const HourGroup = Type.Object({
-  delivered: integer({ description: 'How many got it, without those who are unmeasured.' }),
-  opened: integer({ description: 'How many of them opened it, as far as is known.' }),
-  clicked: integer({ description: 'How many of them clicked.' }),
+  delivered: integer({ description: 'The number of measured recipients who got the e-mail.' }),
+  opened: integer({ description: 'The number of these recipients who are known to have opened the e-mail.' }),
+  clicked: integer({ description: 'The number of these recipients who clicked.' }),
 });
 const Difference = Type.Object({
   low: Type.Number({
-    description: 'Lower end of the 95% confidence interval, such as -0.01 for one percentage point less.',
+    description: 'The lower end of the 95% confidence interval, such as -0.01 for one percentage point less.',
   }),
-  high: Type.Number({ description: 'Upper end of it.' }),
+  high: Type.Number({ description: 'The upper end of this interval.' }),
 });
 const BestHour = Type.Object({
-  at_best_hour: described(HourGroup, 'Recipients who got it at their best hour.'),
-  at_start: described(HourGroup, 'Recipients, chosen at random, who got it at the start.'),
-  compared_at: isoTimestampSchema('When the groups can be compared, UTC: three days after the last of the hours.'),
+  at_best_hour: described(HourGroup, 'Recipients who got the e-mail at their best hour.'),
+  at_start: described(HourGroup, 'Recipients, chosen at random, who got the e-mail at the start.'),
+  compared_at: isoTimestampSchema('When the groups can be compared, UTC: three days after the last best hour.'),
   opened_more: nullable(
     Difference,
-    'How much higher the share that opened is at the best hour; null before compared_at.',
+    'The share of openers at the best hour minus their share at the start; null before compared_at.',
   ),
   clicked_more: nullable(
     Difference,
-    'How much higher the share that clicked is at the best hour; null before compared_at.',
+    'The share of clickers at the best hour minus their share at the start; null before compared_at.',
   ),
 });
 export type BestHour = Static<typeof BestHour>;
 
-const hour = () => Type.String({ description: 'Start of the hour, UTC.' });
+const hour = () => Type.String({ description: 'The start of the hour, UTC.' });
 const hourly = (description: string) => Type.Array(Type.Object({ hour: hour(), count: integer() }), { description });
 const Report = Type.Object({
   status: integer({
@@ -243,56 +267,68 @@ const Report = Type.Object({
   held_reason: nullable(said()),
   courier: choice(...COURIERS),
   tracking: zeroOrOne(),
-  watch: nullable(Watch, 'Of a send with a canary, or one that was held because of its results; null of others.'),
+  watch: nullable(
+    Watch,
+    'The first batch and its results. Null if the single send has no first batch and was not held because of its results.',
+  ),
   paced: Type.Array(PacedGroup, {
     description:
-      'Providers and domains that ask for fewer e-mails, for which recipients wait while it is sent (addition).',
+      'Mail providers and domains that asked for fewer e-mails, so that their recipients wait while the single send is sent (addition).',
   }),
   warm_up: nullable(
     WarmUpWait,
-    "The warm-up of the sender's domain, because of which recipients wait for another day (addition).",
+    "The warm-up of the sender's domain, if recipients wait for another day because of it (addition).",
   ),
   waits_until: nullable(
     isoTimestampSchema(),
-    'Until when it waits for the sending hours of the account (addition); null when it does not wait.',
+    'When the sending hours for which the single send waits begin (addition); null if it does not wait.',
   ),
   local_wait: nullable(
     LocalWait,
-    'The recipients whose local time has not come yet (addition); null if it waits for none, or is sent at one moment.',
+    'The recipients whose local time has not come (addition); null if no recipient waits for their local time.',
   ),
-  best_hour: nullable(BestHour, 'Whether the best hours helped (addition); null when it was not sent at them.'),
-  states: Type.Record(Type.String(), integer(), { description: 'Recipients by state.' }),
+  best_hour: nullable(
+    BestHour,
+    'The results at the best hours compared with those at the start (addition); null if the single send was not sent at best hours.',
+  ),
+  states: Type.Record(Type.String(), integer(), { description: 'The numbers of recipients by state.' }),
   reasons: Type.Array(
     Type.Object({
-      state: Type.Unsafe<Shown>(Type.String({ description: 'State of the recipients counted here.' })),
+      state: Type.Unsafe<Shown>(Type.String({ description: 'The state of these recipients.' })),
       reason: said(),
       count: integer(),
     }),
     {
       description:
-        'Why recipients have their state, the most frequent reason first. Replies that differ only in addresses and ids are counted as one.',
+        'Why recipients are in their state, the most frequent reason first. Replies that differ only in addresses and ids count as the same reason.',
     },
   ),
-  opens_by_hour: hourly('Opens by hour, UTC, without those of bots.'),
-  clicks_by_hour: hourly('Clicks by hour, UTC.'),
-  top_links: Type.Array(Type.Object({ url: Type.String(), clicks: integer({ description: 'Clicks.' }) }), {
-    description: 'The most clicked links.',
-  }),
+  opens_by_hour: hourly('The opens by hour, UTC, without those of bots.'),
+  clicks_by_hour: hourly('The clicks by hour, UTC.'),
+  top_links: Type.Array(
+    Type.Object({ url: Type.String(), clicks: integer({ description: 'The number of clicks.' }) }),
+    {
+      description: 'The most clicked links.',
+    },
+  ),
   opens_by_class: Type.Object(
     {
-      person: integer({ description: 'Opens without those of proxies and bots.' }),
-      proxied: integer({ description: 'Opens by image proxies.' }),
-      machine: integer({ description: 'Opens by bots.' }),
+      person: integer({ description: 'The number of opens without those of proxies and bots.' }),
+      proxied: integer({ description: 'The number of opens by image proxies.' }),
+      machine: integer({ description: 'The number of opens by bots.' }),
     },
-    { description: 'Opens by who made them. A proxy loads images whether or not the recipient opens the e-mail.' },
+    {
+      description:
+        'The opens by people, proxies and bots. A proxy loads images whether or not the recipient opens the e-mail.',
+    },
   ),
-  machine_opens: integer({ description: 'Opens by bots.' }),
-  machine_clicks: integer({ description: 'Clicks by bots.' }),
+  machine_opens: integer({ description: 'The number of opens by bots.' }),
+  machine_clicks: integer({ description: 'The number of clicks by bots.' }),
   design_url: Type.String(),
   warnings: ContentWarnings,
   funnel: Type.Object(
     {
-      recipients: integer({ description: 'All recipients in its audience.' }),
+      recipients: integer({ description: 'The number of all recipients of the single send.' }),
       triggered: integer(),
       delivered: integer(),
       kept: integer(),
@@ -302,58 +338,66 @@ const Report = Type.Object({
       unique_clicks: integer(),
       people_clicks: integer(),
       proxied_only: integer({
-        description: 'Recipients for whom only a proxy loaded the images, so it is unknown whether they opened it.',
+        description:
+          'The number of recipients for whom only a proxy loaded the images, so it is unknown whether they opened the e-mail.',
       }),
       bounces: integer(),
       failed: integer({
-        description: 'Recipients for whom it failed permanently, although their address may be valid.',
+        description:
+          'The number of recipients for whom the e-mail failed permanently, although their address may be valid.',
       }),
-      suppressed: integer({ description: 'Recipients who were skipped, such as those who had unsubscribed.' }),
-      cancelled: integer({ description: 'Recipients who got nothing because it was cancelled.' }),
+      suppressed: integer({
+        description: 'The number of recipients who were skipped, such as those who had unsubscribed.',
+      }),
+      cancelled: integer({
+        description: 'The number of recipients who got nothing because the single send was cancelled.',
+      }),
       unsubscribes: integer(),
     },
-    { description: 'The recipients by state.' },
+    { description: 'The numbers of recipients from the audience to the click.' },
   ),
   hours: Type.Array(
     Type.Object({
       hour: hour(),
-      opens: integer({ description: 'Opens within the hour, including those of proxies and bots.' }),
-      machine_opens: integer({ description: 'Opens by bots.' }),
+      opens: integer({ description: 'The number of opens in the hour, including those of proxies and bots.' }),
+      machine_opens: integer({ description: 'The number of opens by bots.' }),
       proxied_opens: integer({
-        description: 'Opens by proxies, which load images whether or not the recipient opens the e-mail.',
+        description: 'The number of opens by proxies, which load images whether or not the recipient opens the e-mail.',
       }),
-      clicks: integer({ description: 'Clicks.' }),
-      machine_clicks: integer({ description: 'Clicks by bots.' }),
+      clicks: integer({ description: 'The number of clicks.' }),
+      machine_clicks: integer({ description: 'The number of clicks by bots.' }),
       bounces: integer(),
       unsubscribes: integer(),
     }),
-    { description: 'What happened in each hour in which something did.' },
+    { description: 'The events by hour. Hours without any event are left out.' },
   ),
   devices: Type.Array(
     Type.Object({
       device: {
         ...choice(...DEVICE_NAMES),
-        description: 'The kind of device; unknown where the user agent named none.',
+        description: 'The kind of device; unknown if the user agent named none.',
       },
-      opens: integer({ description: 'Opens by people.' }),
-      clicks: integer({ description: 'Clicks by people.' }),
+      opens: integer({ description: 'The number of opens by people.' }),
+      clicks: integer({ description: 'The number of clicks by people.' }),
     }),
     {
       description:
-        'Opens and clicks by people, by the kind of device that the user agent named (addition). A `proxy` of a mailbox provider hides the device.',
+        'The opens and clicks by people, by the kind of device that the user agent named (addition). A `proxy` of a mailbox provider hides the device.',
     },
   ),
   links: Type.Array(
     Type.Object({
-      number: integer({ description: 'Its number in the e-mail.' }),
+      number: integer({ description: 'The number of the link in the e-mail.' }),
       url: Type.String(),
-      clicks: integer({ description: 'Clicks.' }),
-      machine_clicks: integer({ description: 'Clicks by bots.' }),
+      clicks: integer({ description: 'The number of clicks.' }),
+      machine_clicks: integer({ description: 'The number of clicks by bots.' }),
     }),
-    { description: 'Every tracked link of the e-mail, in its order.' },
+    { description: 'Every tracked link of the e-mail, in the order of the e-mail.' },
   ),
-  findings: recordedFindings('What the check found when it was launched (addition); null if it was not checked.'),
-  ab_test: nullable(ReportedAbTest, 'The A/B test; null: all got the same e-mail.'),
+  findings: recordedFindings(
+    'What the check found when the single send was launched (addition); null if it was not checked.',
+  ),
+  ab_test: nullable(ReportedAbTest, 'The A/B test; null if all recipients got the same e-mail.'),
 });
 
 export type Report = Static<typeof Report>;
@@ -366,11 +410,12 @@ const record = recordObject(ListedRecipient, deliveries, {
   updated_at: sql`iif(${deliveries.updated_at} = 0, NULL, strftime('%Y-%m-%dT%H:%M:%S', ${deliveries.updated_at} / 1000, 'unixepoch') || '.000000Z')`,
 });
 
-/** SQL: the number of recipients of a mailing `m` of whom it is known whether they opened the mail. */
+/** SQL: the number of measured recipients of a mailing `m`, of whom it is known whether they opened the mail. */
 const MEASURED = `(m.delivered - ${keptMails('m')} - m.unmeasured)`;
+/** SQL: a counter as a share of the measured recipients; NULL if no recipient was measured. */
 const share = (column: string) => `iif(${MEASURED} > 0, CAST(m.${column} AS REAL) / ${MEASURED}, NULL)`;
 
-/** SQL: what an order of the list sorts by. */
+/** SQL: the ORDER BY terms of each order of the list. */
 const SORTED_BY = {
   newest: 's.id DESC',
   name: 'fold(s.single_send_name), s.id DESC',
@@ -381,7 +426,7 @@ const SORTED_BY = {
 export const listSummaries = operation({
   name: 'List the single sends, newest first, without their templates (addition)',
   description:
-    'With a filter, a page may hold fewer records than the limit, even none; more follow as long as next_before_id is not null.',
+    'With a filter, a page may hold fewer records than the limit, even none. More records can follow as long as next_before_id is not null.',
   role: 'viewer',
   input: SummariesQuery,
   output: Type.Object({ summaries: Type.Array(Summary), next_before_id: nullable(integer()) }),
@@ -389,7 +434,7 @@ export const listSummaries = operation({
     { db, accountId },
     { utr, state, search = '', target, is_hidden, order = 'newest', limit = DEFAULT_ROWS, before_id },
   ) {
-    const only = utr === undefined ? null : requireSingleSend(db, accountId, utr).id;
+    const onlyId = utr === undefined ? null : requireSingleSend(db, accountId, utr).id;
     const isNewest = order === 'newest';
     const isFiltered = state !== undefined || search !== '' || target !== undefined || is_hidden !== undefined;
     const before = isNewest ? before_id : undefined;
@@ -420,8 +465,8 @@ export const listSummaries = operation({
         ORDER BY ${SORTED_BY[order]}`)
       .all({
         account: accountId,
-        from: only ?? 0,
-        before: only === null ? (before ?? Number.MAX_SAFE_INTEGER) : only + 1,
+        from: onlyId ?? 0,
+        before: onlyId === null ? (before ?? Number.MAX_SAFE_INTEGER) : onlyId + 1,
         state: state ?? null,
         search: fold(search),
         target: target ?? null,
@@ -435,16 +480,16 @@ export const listSummaries = operation({
       held_reason: readStored(summary.held_reason),
       recipient_id: targetNames(JSON.parse(recipient_id)),
     }));
-    const isCut = wanted.length > limit;
-    const last = isCut ? summaries.at(-1) : isNewest && rows.length === MAX_EXAMINED ? rows.at(-1) : undefined;
-    return { summaries, next_before_id: last?.id ?? null };
+    if (wanted.length > limit) return { summaries, next_before_id: summaries.at(-1)?.id ?? null };
+    const mayFollow = isNewest && rows.length === MAX_EXAMINED;
+    return { summaries, next_before_id: mayFollow ? (rows.at(-1)?.id ?? null) : null };
   },
 });
 
-/** The number of last campaigns whose average rates are the usual rates. */
-const USUAL = 5;
+/** The number of the last measured campaigns whose average rates are the usual rates. */
+const USUAL_CAMPAIGNS = 5;
 
-/** Null if none of the last campaigns was measured. */
+/** The usual rates of an account's campaigns, from 0 to 1. Null if no campaign was measured. */
 export interface UsualRates {
   opened: number | null;
   clicked: number | null;
@@ -452,27 +497,27 @@ export interface UsualRates {
   unsubscribed: number | null;
 }
 
-/** Used by the list and the reports, which compare each campaign with them. */
+/** Used by the list and the reports, which compare each campaign with the usual rates. */
 export const readUsualRates = operation({
-  name: 'Read the average rates of the last five measured single sends, to compare another one with them',
+  name: 'Read the average rates of the last five measured single sends, with which another one is compared',
   role: 'viewer',
-  input: Type.Object({ utr: Type.Optional(identifier('The single send that does not count.')) }),
+  input: Type.Object({ utr: Type.Optional(identifier('The single send that is compared, and so does not count.')) }),
   run({ db, accountId }, { utr }): UsualRates {
-    const left = `(m.delivered - ${keptMails('m')})`;
+    const received = `(m.delivered - ${keptMails('m')})`;
     const rates = db.$client
       .prepare<[number, string], UsualRates>(`
         SELECT avg(opened) AS opened, avg(clicked) AS clicked, avg(delivered) AS delivered, avg(unsubscribed) AS unsubscribed FROM (
           SELECT ${share('people_opens')} AS opened, ${share('people_clicks')} AS clicked,
-            CAST(${left} AS REAL) / m.recipients AS delivered, CAST(m.unsubscribes AS REAL) / ${left} AS unsubscribed
+            CAST(${received} AS REAL) / m.recipients AS delivered, CAST(m.unsubscribes AS REAL) / ${received} AS unsubscribed
           FROM (SELECT id FROM single_sends INDEXED BY single_sends_user WHERE user_id = ? AND utr <> ? ORDER BY id DESC LIMIT ${MAX_EXAMINED}) s
             CROSS JOIN mailings m ON m.owner_kind = 'single' AND m.owner_id = s.id
-          WHERE m.state = 'done' AND ${MEASURED} > 0 ORDER BY s.id DESC LIMIT ${USUAL})`)
+          WHERE m.state = 'done' AND ${MEASURED} > 0 ORDER BY s.id DESC LIMIT ${USUAL_CAMPAIGNS})`)
       .get(accountId, String(utr ?? ''));
     return rates ?? { opened: null, clicked: null, delivered: null, unsubscribed: null };
   },
 });
 
-/** Used by the screens of one single send. */
+/** Used by the pages of one single send. */
 export const readSummary = operation({
   name: 'Read the counters of a single send',
   role: 'viewer',
@@ -485,6 +530,7 @@ export const readSummary = operation({
   },
 });
 
+/** Returns the results at the best hours in the form of the API; null if there are none. */
 function reportedBestHour({ db, clock }: Pick<Context, 'db' | 'clock'>, mailingId: number): BestHour | null {
   const results = bestHourResults(db.$client, mailingId, clock.now().getTime());
   return results && { ...results, compared_at: isoTimestamp(new Date(results.compared_at)) };
@@ -502,7 +548,7 @@ export const readReport = operation({
     const abTest = mailing === null ? null : await abTestReport(db.$client, mailing.id);
     const isUnderWay = send.status === SINGLE_SEND_STATUS.queued || send.status === SINGLE_SEND_STATUS.running;
     const isRunning = send.status === SINGLE_SEND_STATUS.running;
-    // A paused or held mailing does not continue when the sending hours begin.
+    // Only these mailings continue when the sending hours begin; a paused or held mailing does not.
     const mayGoOn = mailing?.state === 'sending' || mailing?.state === 'enqueueing';
     const waits = mayGoOn ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
     const report = {
@@ -549,7 +595,8 @@ export const listRecipients = listOperation({
 });
 
 /**
- * Returns the mailing of the account's single send. Mailing 0, which has no recipients, stands for a single send that was not launched.
+ * Returns the id of the mailing of a single send; 0, which has no recipients, if the single send was not launched. Throws 404 if there is no
+ * such single send.
  */
 function requireMailing(db: Db, accountId: number, utr: unknown) {
   const mailing = findSingleSendMailing(db, requireSingleSend(db, accountId, utr));
@@ -558,7 +605,8 @@ function requireMailing(db: Db, accountId: number, utr: unknown) {
 
 export const findRecipientsOf = operation({
   name: 'Find recipients of a single send by state, reason, link or address (addition)',
-  description: 'A page may hold fewer recipients than the limit, even none; more follow as long as next is not null.',
+  description:
+    'A page may hold fewer recipients than the limit, even none. More recipients can follow as long as next is not null.',
   role: 'viewer',
   input: FindQuery,
   output: Type.Object({
@@ -566,7 +614,7 @@ export const findRecipientsOf = operation({
     next: nullable(Type.String()),
     events_removed_before: nullable(
       isoTimestampSchema(),
-      'Single opens and clicks before this time, UTC, were removed, as EVENTS_DAYS says; the counts of e-mails and links include them. Null: all are there.',
+      'Single opens and clicks before this time (UTC) were removed after EVENTS_DAYS; the counts of e-mails and links still include them. Null if none was removed.',
     ),
   }),
   run({ db, accountId }, { utr, limit = DEFAULT_ROWS, after = '', ...filter }) {
@@ -581,7 +629,7 @@ export const findRecipientsOf = operation({
   },
 });
 
-/** Yields the file in parts. */
+/** Yields the CSV file in parts. */
 export const exportRecipientsOf = operation({
   name: 'Download recipients of a single send as CSV (addition)',
   role: 'viewer',

@@ -1,4 +1,4 @@
-/** Operations that send a completed single send to contacts who have joined its audience since (additions). */
+/** Operations that send a completed single send to the contacts who joined its audience after it was sent (additions). */
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
 import { recomputeAndWait } from '../../audience/segments/recompute.ts';
@@ -19,22 +19,23 @@ import { runAgain } from '../status.ts';
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 
 export const countJoined = operation({
-  name: 'Count who joined the audience of a completed single send since it was sent (addition)',
-  description: 'Only those who may get mail of its group now and are not among its recipients yet.',
+  name: 'Count the contacts who joined the audience of a completed single send after it was sent (addition)',
+  description:
+    'Counts only contacts who may get mail of its topic (unsubscribe group) now and are not among its recipients yet.',
   role: 'viewer',
   input: ByUtr,
-  output: Type.Object({ count: integer({ description: 'How many would get it now.' }) }),
+  output: Type.Object({ count: integer({ description: 'The number of contacts who would get the e-mail now.' }) }),
   async run({ db, accountId }, { utr }) {
     const { send, mailingId } = requireExtendable(db, accountId, utr);
-    const count = () => countNewRecipients(db.$client, mailingId, send.unsubscribe_group_id, audienceOf(send));
+    const count = () => countNewRecipients(db.$client, mailingId, send.unsubscribe_group_id, startOfEnqueueing(send));
     return { count: await withinShare(accountId, count) };
   },
 });
 
 export const sendToJoined = operation({
-  name: 'Send a completed single send to those who joined its audience since (addition)',
+  name: 'Send a completed single send to the contacts who joined its audience after it was sent (addition)',
   description:
-    'They get the e-mail as it was sent, at once, and count in the same report. Whoever is among its recipients already gets nothing.',
+    'These contacts get the e-mail as it was sent, at once, and count in the same report. Earlier recipients get nothing.',
   role: 'editor',
   input: ByUtr,
   async run({ db, clock, wake, accountId }, { utr }) {
@@ -45,7 +46,7 @@ export const sendToJoined = operation({
     await recomputeAndWait(db, segments, clock);
     const mailingId = inTransaction(db, () => {
       const extended = requireExtendable(db, accountId, utr);
-      enqueueAgain(db.$client, extended.mailingId, JSON.stringify(audienceOf(extended.send)));
+      enqueueAgain(db.$client, extended.mailingId, JSON.stringify(startOfEnqueueing(extended.send)));
       runAgain(db, extended.send.id, isoTimestamp(clock.now()));
       return extended.mailingId;
     });
@@ -54,7 +55,8 @@ export const sendToJoined = operation({
   },
 });
 
-const audienceOf = (send: SingleSend): EnqueueProgress => ({
+/** Returns the progress with which enqueueing begins at the first target. */
+const startOfEnqueueing = (send: SingleSend): EnqueueProgress => ({
   targets: send.recipient_id,
   excluded: send.exclude_specific_recipient_id,
   target: 0,
@@ -62,14 +64,14 @@ const audienceOf = (send: SingleSend): EnqueueProgress => ({
 });
 
 /**
- * Returns a single send that can get more recipients. Throws 404, and 409 if it is not completed, has an A/B test or
- * has lost its sender.
+ * Returns a single send that can get more recipients, and the id of its mailing. Throws 404 if there is no such single send, and 409 if it
+ * is not completed, has an A/B test, or its sender was deleted.
  */
 function requireExtendable(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
   const send = requireSingleSend(db, accountId, utr);
   const mailing = findSingleSendMailing(db, send);
   if (mailing?.state !== 'done') throw conflict(sentence('joined_unfinished'));
-  // The variants of an A/B test are divided among the recipients at the launch.
+  // The recipients of an A/B test are divided among its variants at the launch, so later recipients would have no variant.
   if (send.ab_test !== null) throw conflict(sentence('joined_tested'));
   const sender = db
     .select({ deleted_at: senders.deleted_at })

@@ -1,6 +1,6 @@
 /**
- * Operations for the preview and the checks of a mail (additions to the contract): of a single send, and the parts that mails
- * of automations share.
+ * Operations for the preview, the checks and the tests of the mail of a single send (additions to the contract), and the parts of
+ * them that mails of automations share.
  */
 import Type, { type Static } from 'typebox';
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
@@ -16,10 +16,10 @@ import { designToken } from '../../templates/designs/designs.ts';
 import { findTemplateCodes } from '../../templates/mail-content.ts';
 import { listAttachments } from '../attachments.ts';
 import { CompiledDrafts } from '../compiled-drafts.ts';
-import { asVariant } from '../launch.ts';
 import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
 import { queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mail.ts';
+import { asVariant } from '../variants.ts';
 import { variantNumber } from './drafts.ts';
 
 /** The preview of a mail for one recipient. */
@@ -28,36 +28,39 @@ export const ShownMailRecord = Type.Object({
   subject: Type.String(),
   html: Type.String(),
   text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
-  text_length: integer({ description: 'The characters of the whole text part.' }),
+  text_length: integer({ description: 'The number of characters of the whole text part.' }),
   placeholders_without_value: Type.Array(Type.String()),
   problem: nullable(said()),
 });
 
 export type ShownMail = Static<typeof ShownMailRecord>;
 
-/** The parts of the preview that a request can omit. */
+/** The optional parameter with which a request leaves parts of the preview out. */
 export const shownParts = {
   html: Type.Optional(
-    Type.Unsafe<0 | 1>({ ...flag('0: without the HTML, which is empty then; 1 (default): with it.'), empty: 1 }),
+    Type.Unsafe<0 | 1>({
+      ...flag('0: the HTML is left out (empty); 1 (default): the preview has the HTML.'),
+      empty: 1,
+    }),
   ),
 };
 
-/** The schema of the variant or version in which something was found. */
+/** Returns the schema of the variant or version with a finding. */
 export const foundVersion = () =>
   Type.String({
     description:
-      'The variant of the A/B test, such as B, or the ISO 639-1 code of the version that has it while the e-mail itself does not; empty: the e-mail itself.',
+      'The variant of the A/B test (such as B) or the version (an ISO 639-1 code) that has the finding, if the e-mail itself does not have it; empty if the e-mail itself has the finding.',
   });
 
-/** The schema of findings that were recorded when a mail was checked. */
+/** Returns the schema of the findings that were recorded when a mail was checked. */
 export const recordedFindings = (description: string) =>
   nullable(
     Type.Array(
       Type.Object({
-        code: Type.String({ description: 'What was found, such as `urls` or `size`.' }),
+        code: Type.String({ description: 'The check that found it, such as `urls` or `size`.' }),
         severity: Type.String({ description: 'error, warning or note.' }),
-        count: integer({ description: 'The number of such findings; of the size, bytes.' }),
-        limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+        count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
+        limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
         names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
         version: foundVersion(),
       }),
@@ -65,15 +68,15 @@ export const recordedFindings = (description: string) =>
     description,
   );
 
-/** Returns recorded findings as reports have them. */
+/** Returns recorded findings in the form of the API. */
 export const shownFindings = (findings: readonly RecordedFinding[] | null) =>
   findings?.map((finding) => ({ version: '', ...finding })) ?? null;
 
 const CheckFinding = Type.Object({
   check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),
-  is_good: { ...zeroOrOne(), description: '1: nothing has to be done about it.' },
-  count: integer({ description: 'The number of such findings; of the size, bytes.' }),
-  limit: integer({ description: 'The most there should be; 0 where there is no such limit.' }),
+  is_good: { ...zeroOrOne(), description: '1: the e-mail passes the check.' },
+  count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
+  limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
   names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
 });
 
@@ -82,26 +85,26 @@ export const CheckedMailRecord = Type.Object({
   contact_id: nullable(integer()),
   subject: Type.String(),
   text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
-  text_length: integer({ description: 'The characters of the whole text part.' }),
-  findings: Type.Array(CheckFinding, { description: 'One for each check.' }),
+  text_length: integer({ description: 'The number of characters of the whole text part.' }),
+  findings: Type.Array(CheckFinding, { description: 'The findings, one for each check.' }),
   problem: nullable(said()),
 });
 
-/** The mail to preview, and the address of the recipient; without an address, any recipient. */
+/** The mail to preview, and the address of the recipient; if the address is absent, any recipient. */
 interface MailSelection {
-  /** Reads the mail with its code, so it is called only when it is the account's turn. Throws 404. */
+  /** Reads the mail with its code. It is called only when it is the account's turn, because the code can be large. Throws 404. */
   find(): ShownSource;
   email?: string | undefined;
 }
 
 /**
- * Returns the preview as JSON text, made in another thread because it may be large. Its `problem` says why there is no preview.
- * Throws 422 and 429.
+ * Returns the preview as JSON text, which another thread makes because it may be large. Its `problem` says why there is no preview.
+ * Throws 422 if no recipient has the address, and 429 if too many previews wait.
  */
 export async function shownMailJson(context: Context, selection: MailSelection, hasHtml: boolean): Promise<string> {
   const shown = await inShowingTurn(
     context.accountId,
-    () => showMail(...showing(context, selection), hasHtml),
+    () => showMail(...showArguments(context, selection), hasHtml),
     context.isGone,
   );
   if ('problem' in shown) {
@@ -109,16 +112,16 @@ export async function shownMailJson(context: Context, selection: MailSelection, 
     return JSON.stringify({ contact_id: null, ...none, ...shown });
   }
   const { contact_id, json, withoutValue: placeholders_without_value } = shown;
-  const rest = JSON.stringify({ placeholders_without_value, problem: null });
-  return `{"contact_id":${contact_id},${json.slice(1, -1)},${rest.slice(1)}`;
+  const lastFields = JSON.stringify({ placeholders_without_value, problem: null });
+  return `{"contact_id":${contact_id},${json.slice(1, -1)},${lastFields.slice(1)}`;
 }
 
-/** Returns the HTML of the mail; empty if there is no preview. Throws 422 and 429. */
+/** Returns the HTML of the mail; empty if there is no preview. Throws as `shownMailJson` does. */
 export function shownMailHtml(context: Context, selection: MailSelection): Promise<string> {
-  return inShowingTurn(context.accountId, () => showMailHtml(...showing(context, selection)), context.isGone);
+  return inShowingTurn(context.accountId, () => showMailHtml(...showArguments(context, selection)), context.isGone);
 }
 
-/** Returns the findings of the checks. Their `problem` says why there is no preview. Throws 422 and 429. */
+/** Returns the findings of the checks. Their `problem` says why there is no preview. Throws as `shownMailJson` does. */
 export async function checkedMail(
   context: Context,
   selection: MailSelection,
@@ -126,13 +129,16 @@ export async function checkedMail(
   return (await checkMail(context, selection)).checked;
 }
 
-/** Returns the findings and, for checks of all recipients, the measured mail; null if there is no preview. Throws 422 and 429. */
+/**
+ * Returns the findings of the checks and, for the check of all recipients, the measured mail, which is null if there is no preview. Throws
+ * as `shownMailJson` does.
+ */
 export async function checkMail(
   context: Context,
   selection: MailSelection,
 ): Promise<{ checked: Static<typeof CheckedMailRecord>; measured: MeasuredMail | null }> {
   // The account's share (`withinShare`) already covers the compiling of a draft.
-  const check = () => checkShownMail(...showing(context, selection, (work) => work()));
+  const check = () => checkShownMail(...showArguments(context, selection, (work) => work()));
   const checked = await withinShare(context.accountId, check);
   if ('problem' in checked) {
     const none = { contact_id: null, subject: '', text: '', text_length: 0, findings: [] };
@@ -149,9 +155,11 @@ export async function checkMail(
   return { checked: { ...mail, findings, problem: null }, measured };
 }
 
+/** The compiled drafts, by database. */
 const draftsOf = new WeakMap<Context['db'], CompiledDrafts>();
 
-function showing(
+/** Returns the arguments of `showMail` and of the functions like it. */
+function showArguments(
   context: Context,
   { find, email }: MailSelection,
   compile: ShowDeps['compile'] = (work) => withinShare(context.accountId, work),
@@ -165,11 +173,12 @@ const PreviewChoice = Type.Object({
   utr: identifier('The single send.'),
   email: Type.Optional(email()),
   variant: variantNumber(
-    'The variant of its A/B test, or the number of its version in another language; 0, or not given: the e-mail itself.',
+    'The number of the variant of the A/B test, or of the version in another language; 0 or absent: the e-mail itself.',
   ),
 });
 
-function selection(
+/** Returns the mail that a request selects. */
+function selectionOf(
   { db, accountId }: Context,
   { utr, email, variant = 0 }: Static<typeof PreviewChoice>,
 ): MailSelection {
@@ -182,12 +191,12 @@ function selection(
 
 export const showSingleSendMail = recordOperation({
   name: 'Read the e-mail of a single send as one of its recipients sees it (addition)',
-  description: 'In the HTML each tracked link has its number in the report as data-link. Nothing is counted.',
+  description: 'In the HTML each tracked link has its number in the report as data-link. No open or click is counted.',
   role: 'viewer',
   input: Type.Object({ ...PreviewChoice.properties, ...shownParts }),
   as: 'mail',
   record: ShownMailRecord,
-  json: (context, { html, ...seen }) => shownMailJson(context, selection(context, seen), html !== 0),
+  json: (context, { html, ...choice }) => shownMailJson(context, selectionOf(context, choice), html !== 0),
 });
 
 export const showSingleSendHtml = operation({
@@ -195,21 +204,21 @@ export const showSingleSendHtml = operation({
   description: 'The same html as in `/single-send/mail`; empty if the e-mail cannot be shown.',
   role: 'viewer',
   input: PreviewChoice,
-  run: (context, seen) => shownMailHtml(context, selection(context, seen)),
+  run: (context, choice) => shownMailHtml(context, selectionOf(context, choice)),
 });
 
 export const checkSingleSendMail = operation({
   name: 'Check the e-mail of a single send as one of its recipients sees it (addition)',
-  description: 'Has the findings that may keep contacts from reading it, without the code of the e-mail.',
+  description: 'Returns the findings that may keep contacts from reading the e-mail, without the code of the e-mail.',
   role: 'viewer',
   input: PreviewChoice,
   output: Type.Object({ checked: CheckedMailRecord }),
-  run: async (context, seen) => ({ checked: await checkedMail(context, selection(context, seen)) }),
+  run: async (context, choice) => ({ checked: await checkedMail(context, selectionOf(context, choice)) }),
 });
 
 export const readSingleSendCode = operation({
   name: 'Read the template code of a single send (addition)',
-  description: 'The template_html alone, as it was written; empty without any.',
+  description: 'Returns only the template_html, as it was written; empty if the single send has none.',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.') }),
   run: ({ db, accountId }, { utr }) => requireSingleSend(db, accountId, utr).template_html ?? '',
@@ -229,7 +238,7 @@ export const sketchSingleSend = operation({
   },
 });
 
-/** Reads the addresses of a test. Throws 409 where a key pair without the scope `everything` may not send to one of them. */
+/** Reads the addresses of a test. Throws 409 if a key pair without the scope `everything` may not send a test to one of them. */
 export async function readTestAddresses({ db, accountId, role, scopes }: Context, list: string): Promise<Address[]> {
   const addresses = await readAddressList(list);
   if (scopes !== null && role !== 'owner') requireOwnAddresses(db, accountId, addresses);
@@ -239,12 +248,12 @@ export async function readTestAddresses({ db, accountId, role, scopes }: Context
 export const testSingleSend = operation({
   name: 'Send a test of a single send',
   description:
-    'To ten addresses at most; with a key pair without the scope `everything`, of senders and contacts only. Tests count in no report.',
+    'Sends to ten addresses at most. A key pair without the scope `everything` can send tests only to addresses of senders and contacts. Tests count in no report.',
   role: 'editor',
   input: Type.Object({
     utr: identifier('The single send.'),
     email_address: AddressList,
-    variant: variantNumber('The variant of its A/B test to send; 0, or not given: A (addition).'),
+    variant: variantNumber('The number of the variant to send; 0 or absent: A, the e-mail itself (addition).'),
   }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address, variant = 0 }) {
@@ -268,7 +277,7 @@ export const readDesignUrl = operation({
 });
 
 /**
- * Returns the link to the designer of a single send. It works without signing in, so it is empty for users who may not change anything.
+ * Returns the link to the designer of a single send. The link works without signing in, so it is empty for users with the read-only role.
  */
 export function designUrl({ role, tokens, clock, actor, publicUrl }: Context, { utr }: { utr: string }): string {
   if (role === 'viewer') return '';

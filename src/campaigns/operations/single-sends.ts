@@ -1,4 +1,4 @@
-/** Operations for single sends in the form of the contract: the list, one with all its fields, creating, previewing and changing it. */
+/** Operations of the contract for single sends: they list, read, create, change and preview single sends with all their fields. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
@@ -42,7 +42,9 @@ import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend, templa
 const Targets = Type.Array(
   Type.Object({
     id: idAsText(),
-    table: Type.String({ description: 'What the id refers to: contacts (a contact type) or segments.' }),
+    table: Type.String({
+      description: 'contacts if the id is that of a contact type; segments if it is that of a segment.',
+    }),
   }),
 );
 
@@ -56,10 +58,10 @@ export const SingleSend = Type.Object({
   sender_id: integer(),
   unsubscribe_group_id: integer(),
   single_send_name: Type.String(),
-  from_sender: Type.String({ description: 'From address.' }),
-  reply_to: Type.String({ description: 'Reply-To address.' }),
-  sender_name: nullable(Type.String(), 'From name; null before the first launch.'),
-  sender_address: nullable(Type.String(), 'Postal address of the sender; null before the first launch.'),
+  from_sender: Type.String({ description: 'The From address.' }),
+  reply_to: Type.String({ description: 'The Reply-To address.' }),
+  sender_name: nullable(Type.String(), 'The From name; null if no sender is chosen yet.'),
+  sender_address: nullable(Type.String(), 'The postal address of the sender; null if no sender is chosen yet.'),
   subject: Type.String(),
   preheader: Type.String(),
   schedule_type: integer(),
@@ -78,13 +80,13 @@ export const SingleSend = Type.Object({
   bounces: integer(),
   unsubscribes: integer(),
   unique_open_token: Type.Record(Type.String(), Type.String(), {
-    description: 'Open tokens of the recipients who opened it, by recipient id; at most 1 000.',
+    description: 'The open tokens of recipients who opened the e-mail, by recipient id; at most 1 000.',
   }),
   sent_at: Type.String(),
   ...stamps,
 });
 
-/** The required fields of create. Update also needs `utr`. */
+/** The parameters with which a single send is created. A change has the same parameters and `utr`. */
 const NewSingleSend = Type.Object({
   template_id: reference(),
   ...templateCode,
@@ -106,7 +108,7 @@ const NewSingleSend = Type.Object({
   local_time: Type.Optional(
     Type.Unsafe<0 | 1>({
       ...flag(
-        'Addition: 1 with a schedule: each recipient gets it at that date and time in their own time zone; 0 (default): all at the same moment.',
+        'Addition. 1, only with a schedule: each recipient gets the e-mail at that date and time in their own time zone; 0 (default): all recipients get it at the same moment.',
       ),
       empty: 0,
     }),
@@ -114,7 +116,7 @@ const NewSingleSend = Type.Object({
   best_hour: Type.Optional(
     Type.Unsafe<0 | 1>({
       ...flag(
-        'Addition: 1: each recipient gets it at their best hour within 24 hours of the start, by when they opened and clicked earlier e-mails; 0 (default): not.',
+        'Addition. 1: each recipient gets the e-mail at their best hour within 24 hours after the start, by the hours at which they opened and clicked earlier e-mails; 0 (default): all recipients get it at the start.',
       ),
       empty: 0,
     }),
@@ -128,7 +130,7 @@ const Utr = Type.Object({ utr: Type.String() });
 
 const Preview = Type.Object({
   audience: Type.Object({
-    recipients: integer({ description: 'How many would get it.' }),
+    recipients: integer({ description: 'The number of contacts who would get the e-mail.' }),
     left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   }),
   mail: nullable(
@@ -137,16 +139,16 @@ const Preview = Type.Object({
       subject: Type.String(),
       html: Type.String(),
       text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
-      text_length: integer({ description: 'The characters of the whole text part.' }),
+      text_length: integer({ description: 'The number of characters of the whole text part.' }),
     }),
-    'The e-mail for one of the recipients; null where none can be shown.',
+    'The e-mail for one of the recipients; null if it cannot be shown.',
   ),
   problem: nullable(said()),
   placeholders_without_value: Type.Array(Type.String()),
   warnings: ContentWarnings,
 });
 
-/** Adds the SQL function that makes the tokens in `unique_open_token`. */
+/** Adds the SQL function `open_token`, which makes the tokens in `unique_open_token`. */
 export function addOpenToken({ db, tokens }: Deps): void {
   db.$client.function(
     'open_token',
@@ -216,7 +218,7 @@ export const readSingleSend = operation({
 export const addSingleSend = operation({
   name: 'Create a single send, sent at once or on a schedule',
   description:
-    'It is queued if it has everything it needs; otherwise it is saved and its report says what is missing. The header Location of the answer names its details.',
+    'The single send is queued. If it cannot be sent when it is due, it is held, and its report says why. The Location header of the answer has its URL.',
   role: 'editor',
   input: NewSingleSend,
   output: Utr,
@@ -230,7 +232,7 @@ export const addSingleSend = operation({
 
 export const updateSingleSend = operation({
   name: 'Change a single send that has not been sent',
-  description: 'The same parameters as on create. Queues it again.',
+  description: 'Takes the same parameters as POST /single/send/create, and queues the single send again.',
   role: 'editor',
   input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...NewSingleSend.properties }),
   output: Utr,
@@ -248,7 +250,7 @@ export const updateSingleSend = operation({
 export const previewSingleSend = recordOperation({
   name: 'Preview the audience and the e-mail of a single send',
   description:
-    'Sends and saves nothing. Says how many would get the e-mail, how many would be skipped and why, and shows it for one contact.',
+    'Sends and saves nothing. Returns the number of contacts who would get the e-mail and of those who would be skipped, with the reasons, and the e-mail for one contact.',
   role: 'editor',
   input: NewSingleSend,
   as: 'preview',
@@ -256,18 +258,15 @@ export const previewSingleSend = recordOperation({
   check: addSingleSendErrors,
   async json(context, input) {
     const { db, accountId } = context;
-    const { audience, mail, ...rest } = await withinShare(accountId, () =>
+    const { audience, mail, ...fields } = await withinShare(accountId, () =>
       preview(context, withTemplateCopied(db, accountId, input)),
     );
-    const end = JSON.stringify({ ...rest, warnings: await mailWarnings(db, accountId, input) });
-    return `{"audience":${JSON.stringify(audience)},"mail":${mail},${end.slice(1)}`;
+    const lastFields = JSON.stringify({ ...fields, warnings: await mailWarnings(db, accountId, input) });
+    return `{"audience":${JSON.stringify(audience)},"mail":${mail},${lastFields.slice(1)}`;
   },
 });
 
-/**
- * Returns the audience of a single send, and its mail as JSON for one recipient: links are not tracked, and opens and clicks
- * are not counted.
- */
+/** Returns the audience of a single send, and its mail as JSON for one recipient, without tracking. */
 async function preview(context: Context, input: SingleSendInput) {
   const { db, config, accountId } = context;
   const targets = checkedTargets(input.recipient_id);
@@ -280,12 +279,12 @@ async function preview(context: Context, input: SingleSendInput) {
     ignores_caps: input.ignores_caps ?? 0,
   });
   const audience = { recipients, left_out };
-  const without = (problem: Said) => ({ audience, mail: null, problem, placeholders_without_value: [] });
+  const withoutMail = (problem: Said) => ({ audience, mail: null, problem, placeholders_without_value: [] });
   const sender = db.select().from(senders).where(eq(senders.id, input.sender_id)).get();
   if (sender === undefined) throw new Error('a sender passed the check and is gone');
   const code = { template_json: input.template_json || null, template_html: input.template_html || null };
   const frozen = await freezeText(db, config, { ...input, ...code, tracking: 0 }, sender);
-  if ('problem' in frozen) return without(frozen.problem);
+  if ('problem' in frozen) return withoutMail(frozen.problem);
   const person = contact_id === null ? undefined : findContactFields(db.$client, contact_id);
   const values: Record<string, string> = {
     ...(person && mergeValues(person, listCustomFields(db, accountId), '')),
@@ -302,6 +301,6 @@ async function preview(context: Context, input: SingleSendInput) {
     };
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
-    return without(error.said);
+    return withoutMail(error.said);
   }
 }

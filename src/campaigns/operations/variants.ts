@@ -1,6 +1,6 @@
 /**
- * Operations for A/B tests of single sends (additions to the contract): their variants, what a test of this size can find, and
- * choosing a winner by hand.
+ * Operations for A/B tests of single sends (additions to the contract): they read and save the variants, say what a test of this
+ * size can find, and let a user choose the winner.
  */
 import Type, { type Static } from 'typebox';
 import type { Db } from '../../database/open.ts';
@@ -27,7 +27,6 @@ import {
 import { operation } from '../../operations/operation.ts';
 import { hasTemplate } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { allVariants } from '../launch.ts';
 import {
   countDraftAudience,
   findSingleSendMailing,
@@ -38,36 +37,39 @@ import {
   type SingleSendDeps,
 } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
+import { allVariants } from '../variants.ts';
 import { MAX_VARIANTS } from './drafts.ts';
 
+/** The longest time in hours from the end of the test to the decision. */
 const MAX_HOURS = 168;
-/** The values of a test that a request does not give. */
+/** The default values of a test. `share` is a percentage. */
 export const USUAL_TEST = { share: 20, winner_by: 'clicks', hours: 24 } as const;
 
 const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Plan = {
-  share: integer({ description: 'Percent of the audience that the variants are tried on, A included.' }),
+  share: integer({ description: 'The percentage of the audience on which the variants are tried, A included.' }),
   winner_by: {
     ...choice(...WINNER_BY),
-    description: 'What decides the winner: opens, clicks, or hand: a user chooses.',
+    description: 'What decides the winner. opens: the rate of opens; clicks: the rate of clicks; hand: a user chooses.',
   },
-  hours: integer({ description: 'How long the decision is waited for, from when every e-mail of the test was tried.' }),
+  hours: integer({
+    description: 'The number of hours from the time at which every e-mail of the test was tried to the decision.',
+  }),
 };
 const variant = {
   subject: Type.String({ description: 'The subject of the variant.' }),
   preheader: Type.String({ description: 'The preheader of the variant.' }),
-  sender_name: Type.String({ description: 'The name of its sender; empty: that of the sender.' }),
-  template_id: integer({ description: 'The template of its content; 0: that of the e-mail itself.' }),
+  sender_name: Type.String({ description: 'The sender name of the variant; empty: the name of the sender.' }),
+  template_id: integer({ description: 'The template of the variant; 0: the content of the e-mail itself.' }),
 };
 const Expectation = Type.Object({
   base_rate: fraction('The rate that is expected of A.'),
   base_mails: integer({
-    description:
-      'The number of delivered e-mails with recorded opens and clicks that it is computed from; 0: it is assumed.',
+    description: 'The number of measured e-mails from which base_rate is computed; 0 if base_rate is assumed.',
   }),
   smallest_difference: nullable(
     Type.Number(),
-    'How much higher a rate must be to be found in four of five tests, as a part of 1; null: no difference is found that often.',
+    'How much higher a rate must be, as a part of 1, so that four of five such tests find the difference. Null if no difference is found that often.',
   ),
 });
 const AbTestSchema = Type.Object({
@@ -75,13 +77,14 @@ const AbTestSchema = Type.Object({
   ...Plan,
 });
 const PlanSchema = Type.Object({
-  recipients: integer({ description: 'Who would get the e-mail now.' }),
-  test_group: integer({ description: 'About how many of them the variants are tried on.' }),
-  per_variant: integer({ description: 'About how many of these get each variant.' }),
+  recipients: integer({ description: 'The number of contacts who would get the e-mail now.' }),
+  test_group: integer({ description: 'About how many recipients are in the test group.' }),
+  per_variant: integer({ description: 'About how many recipients of the test group get each variant.' }),
   measured_per_variant: integer({
-    description: 'The approximate number of these whose opens and clicks are recorded. Only they count.',
+    description:
+      'About how many recipients of each variant are measured: their opens and clicks are recorded. Only they count.',
   }),
-  rest: integer({ description: 'About how many wait for the winner.' }),
+  rest: integer({ description: 'About how many recipients wait for the winner.' }),
   opens: Expectation,
   clicks: Expectation,
 });
@@ -89,66 +92,77 @@ const PlanSchema = Type.Object({
 export type TestPlan = Static<typeof PlanSchema>;
 
 const Rate = Type.Object({
-  people: integer({ description: 'Recipients who did it, without bots.' }),
+  people: integer({ description: 'The number of these recipients, without bots.' }),
   rate: fraction('Their share of the delivered e-mails.'),
-  low: fraction('Where the interval of 95% of the rate begins.'),
-  high: fraction('Where it ends.'),
+  low: fraction('The lower end of the 95% interval of the rate.'),
+  high: fraction('The upper end of this interval.'),
 });
 /** The report of an A/B test. */
 export const ReportedAbTest = Type.Object({
   state: {
     ...choice('sending', 'waiting', 'decided', 'cancelled'),
-    description: 'sending: not every e-mail of the test was tried yet; waiting: for the time or for a choice.',
+    description:
+      'sending: not every e-mail of the test was tried yet; waiting: the decision waits for its time or for the choice of a user.',
   },
   ...Plan,
   decides_at: nullable(
     isoTimestampSchema(),
-    'When it is decided, UTC; null before every e-mail of the test was tried, and if a user chooses.',
+    'When the winner will be decided, UTC; null before every e-mail of the test was tried, and if a user chooses.',
   ),
-  decided_at: nullable(isoTimestampSchema(), 'When it was decided, UTC.'),
+  decided_at: nullable(isoTimestampSchema(), 'When the winner was decided, UTC.'),
   verdict: nullable(
     choice('winner', 'no_difference', 'chosen'),
-    'no_difference: no variant is better than A beyond chance, so the rest gets A; chosen: by hand.',
+    'winner: the test found a winner; no_difference: no variant is better than A beyond chance, so the other recipients get A; chosen: a user chose the winner.',
   ),
-  winner: nullable(integer(), 'The number of the variant that the rest gets; null: undecided.'),
-  better_than: Type.Array(integer(), { description: 'The variants that the winner is better than beyond chance.' }),
+  winner: nullable(
+    integer(),
+    'The number of the variant that the recipients outside the test group get; null before the decision.',
+  ),
+  better_than: Type.Array(integer(), {
+    description: 'The numbers of the variants that are worse than the winner beyond chance.',
+  }),
   counted: Type.Array(
     Type.Object({
-      people: integer({ description: 'How many had got the variant.' }),
-      successes: integer({ description: 'How many of them had opened or clicked it.' }),
+      people: integer({ description: 'The number of measured recipients who had got the variant.' }),
+      successes: integer({ description: 'The number of these recipients who had opened or clicked it.' }),
     }),
-    { description: 'The counts on which the decision is based, by variant; empty before it, and if a user chose.' },
+    {
+      description:
+        'The counts on which the decision is based, by variant; empty before the decision, and if a user chose.',
+    },
   ),
   measured_by: {
     ...choice('opens', 'clicks'),
-    description: 'What worse and behind are about: what decides, or clicks if a user chooses.',
+    description: 'The rate to which worse and behind refer: the rate that decides, or clicks if a user chooses.',
   },
   worse: Type.Array(integer(), {
     description:
-      'The variants that are worse than the one with the highest rate beyond chance, however often the report is read; after the decision by its counts. Between the others it is too early to choose.',
+      'The numbers of the variants that are worse than the variant with the highest rate beyond chance, however often the report is read. After the decision, the counts of the decision are compared. It is too early to choose between the other variants.',
   }),
-  rest: integer({ description: 'How many recipients get the winner only.' }),
+  rest: integer({ description: 'The number of recipients outside the test group, who get only the winner.' }),
   variants: Type.Array(
     Type.Object({
-      variant: integer({ description: 'Its number: 0 is A, the e-mail itself.' }),
+      variant: integer({ description: 'The number of the variant; 0 is A, the e-mail itself.' }),
       ...variant,
-      recipients: integer({ description: 'How many of the test group it is for.' }),
-      delivered: integer({ description: 'How many of them got it, including the e-mails in the outbox.' }),
-      kept: integer({
-        description: 'How many of the delivered e-mails are in the test outbox, so that no recipient got them.',
+      recipients: integer({ description: 'The number of recipients of the test group who get the variant.' }),
+      delivered: integer({
+        description: 'The number of e-mails with the variant that were accepted, including those in the test outbox.',
       }),
-      opens: Type.Object(Rate.properties, { description: 'The number of recipients who opened it.' }),
-      clicks: Type.Object(Rate.properties, { description: 'The number of recipients who clicked in it.' }),
+      kept: integer({
+        description: 'The number of delivered e-mails that are in the test outbox, so that no recipient got them.',
+      }),
+      opens: Type.Object(Rate.properties, { description: 'The recipients who opened the variant.' }),
+      clicks: Type.Object(Rate.properties, { description: 'The recipients who clicked in the variant.' }),
       behind: nullable(
         Type.Object({
-          difference: Type.Number({ description: 'The highest rate less that of the variant.' }),
-          low: Type.Number({ description: 'Where its interval begins.' }),
-          high: Type.Number({ description: 'Where it ends.' }),
+          difference: Type.Number({ description: 'The highest rate minus the rate of the variant.' }),
+          low: Type.Number({ description: 'The lower end of the interval of the difference.' }),
+          high: Type.Number({ description: 'The upper end of this interval.' }),
         }),
-        'How much lower its rate is than the highest one; null for the highest. The interval holds with 95% at all readings of the report together.',
+        'How much lower the rate of the variant is than the highest rate; null for the variant with the highest rate. The 95% interval holds however often the report is read.',
       ),
     }),
-    { description: 'The variants side by side, A first. Only the test group counts, not the rest.' },
+    { description: 'The variants, A first. Only recipients of the test group count.' },
   ),
 });
 
@@ -163,32 +177,32 @@ const list = (description: string) =>
 const SaveBody = Type.Object({
   utr: identifier('The single send.'),
   unchanged_since: unchangedSince(),
-  subjects: list('The subjects of B, C and D. Empty: that of the e-mail.'),
-  preheaders: list('Their preheaders, in the same order. Empty: that of the e-mail.'),
-  sender_names: list('Their sender names, in the same order. Empty: that of the sender.'),
-  template_ids: list('Ids of the templates of their content, in the same order. Empty: the content of the e-mail.'),
+  subjects: list('The subjects of the variants B, C and D. An empty text means the subject of the e-mail.'),
+  preheaders: list('The preheaders of these variants. An empty text means the preheader of the e-mail.'),
+  sender_names: list('The sender names of these variants. An empty text means the name of the sender.'),
+  template_ids: list('The ids of the templates of these variants. An empty text means the content of the e-mail.'),
   share: Type.Optional(
     integer({
       minimum: 1,
       maximum: 100,
-      description: `Percent of the audience that the variants are tried on; ${USUAL_TEST.share} if not given.`,
+      description: `The percentage of the audience on which the variants are tried; ${USUAL_TEST.share} by default.`,
     }),
   ),
   winner_by: Type.Optional({
     ...choice(...WINNER_BY),
-    description: `As in the answer; ${USUAL_TEST.winner_by} if not given.`,
+    description: `What decides the winner: opens, clicks, or (hand) a user; ${USUAL_TEST.winner_by} by default.`,
   }),
   hours: Type.Optional(
     integer({
       minimum: 1,
       maximum: MAX_HOURS,
-      description: `How long the decision is waited for; ${USUAL_TEST.hours} if not given.`,
+      description: `The number of hours from the time at which every e-mail of the test was tried to the decision; ${USUAL_TEST.hours} by default.`,
     }),
   ),
   canary_percent: Type.Optional(
     integer({
       maximum: 0,
-      description: '0: removes the first batch, because a single send cannot have both.',
+      description: '0: removes the first batch, because a single send cannot have both a first batch and an A/B test.',
     }),
   ),
 });
@@ -198,7 +212,7 @@ const DecideBody = Type.Object({
   variant: integer({ maximum: MAX_VARIANTS, description: 'The number of the variant: 0 is A.' }),
 });
 
-/** The field that is wrong, by the problem of a test. */
+/** The field at fault for each problem of a test. */
 const FIELD_OF_PROBLEM = {
   ab_canary: 'subjects',
   local_time_ab: 'subjects',
@@ -208,12 +222,12 @@ const FIELD_OF_PROBLEM = {
 } as const;
 
 export const readVariants = operation({
-  name: 'Read the A/B test of a single send, with the size of its groups and what it can find (addition)',
+  name: 'Read the A/B test of a single send, the size of its groups, and the differences that it can find (addition)',
   role: 'viewer',
   input: ByUtr,
   output: Type.Object({
-    ab_test: nullable(AbTestSchema, 'Null: all get the same e-mail.'),
-    plan: nullable(PlanSchema, 'What the test would be now; null without one.'),
+    ab_test: nullable(AbTestSchema, 'The A/B test; null if all recipients get the same e-mail.'),
+    plan: nullable(PlanSchema, 'The groups of the test if it started now; null if there is no test.'),
   }),
   async run(context, { utr }) {
     const { db, accountId } = context;
@@ -227,14 +241,14 @@ export const readVariants = operation({
 export const saveVariants = operation({
   name: 'Set or remove the variants of a single send (addition)',
   description:
-    'The longest list says how many variants there are besides A; with empty lists the A/B test is removed. The single send stays a draft or queued.',
+    'The longest list determines the number of variants besides A. If all lists are empty, the A/B test is removed. The single send stays a draft or queued.',
   role: 'editor',
   input: SaveBody,
   output: Type.Object({ updated_at: isoTimestampSchema() }),
   run({ db, clock, config, accountId, actor }, { utr, unchanged_since, canary_percent, ...fields }) {
     requireConditions('subjects', fields.subjects ?? []);
     requireConditions('preheaders', fields.preheaders ?? []);
-    const ab_test = givenTest(fields);
+    const ab_test = testOf(fields);
     const changes = { ab_test, ...(canary_percent !== undefined && { canary_percent }) };
     const save = () => {
       const send = requireChangeable(db, accountId, utr, unchanged_since);
@@ -250,8 +264,8 @@ export const saveVariants = operation({
 });
 
 export const chooseWinner = operation({
-  name: 'Choose the variant that the rest of the audience gets (addition)',
-  description: 'At any time after the launch, until it is decided. It cannot be changed afterwards.',
+  name: 'Choose the variant that the recipients outside the test group get (addition)',
+  description: 'A user can choose at any time after the launch until the decision. The choice cannot be changed.',
   role: 'editor',
   input: DecideBody,
   run({ db, clock, wake, accountId }, { utr, variant }) {
@@ -264,6 +278,7 @@ export const chooseWinner = operation({
   },
 });
 
+/** Throws 422 if a template of a variant does not exist, or if two variants are the same. */
 function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
   for (const { template_id: id } of test.variants)
     if (id !== 0 && !hasTemplate(db, send.user_id, id))
@@ -274,8 +289,8 @@ function requireVariants(db: Db, send: SingleSend, test: AbTest): void {
 
 type TestInput = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'canary_percent'>;
 
-/** Returns the test that a body describes; null without variants. */
-function givenTest(input: TestInput): AbTest | null {
+/** Returns the test that a request describes; null if it has no variants. */
+function testOf(input: TestInput): AbTest | null {
   const { share = USUAL_TEST.share, winner_by = USUAL_TEST.winner_by, hours = USUAL_TEST.hours, ...lists } = input;
   const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
   const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));
@@ -283,19 +298,20 @@ function givenTest(input: TestInput): AbTest | null {
     subject: subjects[at] ?? '',
     preheader: preheaders[at] ?? '',
     sender_name: sender_names[at] ?? '',
-    // An invalid id becomes -1, which is not a template either.
+    // An invalid id becomes -1, which no template has.
     template_id: template_ids[at] ? recordId(template_ids[at]) || -1 : 0,
   }));
   return count === 0 ? null : { variants, share, winner_by, hours };
 }
 
-/** Typical rates of lists, used if the account has not sent enough mails itself. */
-const ASSUMED = { opens: 0.2, clicks: 0.02 };
-/** The number of mails from which the account's own rates are used. */
+/** Typical rates, which are assumed if the account has not sent enough mails. */
+const ASSUMED_RATES = { opens: 0.2, clicks: 0.02 };
+/** The number of measured mails from which on the account's own rates are used. */
 const MIN_MAILS = 500;
+/** The number of the last mailings from which the account's own rates are computed. */
 const LAST_MAILINGS = 10;
 
-/** Plans the test of a stored single send as it would be now. Its segments are recomputed first. */
+/** Plans the test of a stored single send as if it started now. Recomputes the segments of the single send first. */
 async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest): Promise<TestPlan> {
   const { recipients, measured } = await countDraftAudience(deps, send);
   const groups = test.variants.length + 1;
@@ -312,8 +328,8 @@ async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest):
 }
 
 /**
- * Returns the rates of opens and clicks among measured recipients of the account's last single sends that counted any, or the
- * assumed rates. The index has mailings of campaigns only, so that tests and confirmations are not read.
+ * Returns the rates of opens and clicks among measured recipients of the account's last single sends with opens, or the assumed rates. The
+ * index has only mailings of campaigns and automations, so that no test mails and confirmations are read.
  */
 function readRates(db: Db, accountId: number) {
   const sums = db.$client
@@ -323,13 +339,13 @@ function readRates(db: Db, accountId: number) {
         WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND owner_kind = 'single' AND people_opens > 0
         ORDER BY ${MAILING_ENDED} DESC LIMIT ${LAST_MAILINGS})`)
     .get(accountId);
-  const rate = (measure: keyof typeof ASSUMED) => {
-    // If only a proxy loaded the pictures, it is unknown whether the mail was opened.
+  const rate = (measure: keyof typeof ASSUMED_RATES) => {
+    // Leave out mails whose pictures only a proxy loaded, because it is unknown whether they were opened.
     const mails = (measure === 'opens' ? sums?.known : sums?.measured) ?? 0;
     const people = sums?.[measure] ?? 0;
     return mails >= MIN_MAILS && people > 0
       ? { base_rate: people / mails, base_mails: mails }
-      : { base_rate: ASSUMED[measure], base_mails: 0 };
+      : { base_rate: ASSUMED_RATES[measure], base_mails: 0 };
   };
   return { opens: rate('opens'), clicks: rate('clicks') };
 }

@@ -1,4 +1,4 @@
-/** Why one contact gets a campaign or not: what became of its mail, and each rule with its value now. */
+/** The operation that explains why one contact gets a campaign or not, with the state of the mail, and each rule with its current value. */
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { DUE } from '../../delivery/queue/due.ts';
@@ -38,16 +38,16 @@ export const CheckedRules = Type.Array(
       ...choice(...RULES),
       description: 'The rule. An account with several frequency caps has a `cap` for each.',
     },
-    is_met: zeroOrOne('1: it allows the e-mail now.'),
-    value: said('What is the case now.'),
-    change: nullable(said(), 'What would make the rule allow the e-mail; null if it does.'),
+    is_met: zeroOrOne('1: the rule allows the e-mail now.'),
+    value: said('The sentence that says what is the case now.'),
+    change: nullable(said(), 'What would make the rule allow the e-mail; null if the rule allows it.'),
     counted_mails: Type.Optional(
       Type.Array(Type.Object({ name: Type.String(), sent_at: isoTimestampSchema() }), {
-        description: 'Of a frequency cap: the e-mails that count, latest first.',
+        description: 'The e-mails that count towards a frequency cap, latest first.',
       }),
     ),
   }),
-  { description: 'Each rule that decides whether the contact gets mail, as it is now.' },
+  { description: 'The rules that decide whether the contact gets the e-mail, as they are now.' },
 );
 
 const Why = Type.Object({
@@ -56,29 +56,32 @@ const Why = Type.Object({
   delivery: nullable(
     Type.Object({
       state: DeliveryState,
-      attempts: integer({ description: 'How often it was handed to an SMTP server.' }),
-      happened_at: nullable(isoTimestampSchema(), 'When it came into this state, UTC; null before the first attempt.'),
+      attempts: integer({ description: 'How often the e-mail was handed to an SMTP server.' }),
+      happened_at: nullable(
+        isoTimestampSchema(),
+        'When the e-mail came into this state, UTC; null before the first attempt.',
+      ),
       due_at: nullable(
         isoTimestampSchema(),
-        'When the next attempt is due, UTC; null if no attempt follows, or if it is due at once.',
+        'When the next attempt is due, UTC; null if no attempt follows, or the next attempt is due at once.',
       ),
-      reply: nullable(said(), "The relay's words, or the reason at that moment why the e-mail was not sent."),
-      reply_code: nullable(Type.String(), 'The code of the reply, if it is a sentence of the service.'),
+      reply: nullable(said(), 'The reply of the SMTP server, or the reason why the e-mail was not sent.'),
+      reply_code: nullable(Type.String(), 'The code of the reply, if the reply is a sentence of the service.'),
     }),
-    'What became of the e-mail for this contact; null if there is no mail for them.',
+    'The e-mail for this contact; null if there is none.',
   ),
   rules: CheckedRules,
 });
 /** Why a contact gets a campaign or not. */
 export type Why = Static<typeof Why>;
 
-/** Times of a delivery below this are special values, such as `DUE.next`. `DUE.awaitsDecision` is the only one above it. */
+/** Times of a delivery below this number are special values, such as `DUE.next`. The only special value above it is `DUE.awaitsDecision`. */
 const FIRST_TIME = 1_000_000_000_000;
 
 export const explainSingleSend = operation({
   name: 'Explain why one contact gets a single send or not (addition)',
   description:
-    'What became of the e-mail, with the reply of the SMTP server or the reason at that moment, and each rule with its value now and what would change it.',
+    'Returns the state of the e-mail, with the reply of the SMTP server or the reason why it was not sent, and each rule with its current value and what would change the value.',
   role: 'viewer',
   input: Type.Object({ utr: identifier('The single send.'), email: emailSchema() }),
   output: Type.Object({ why: Why }),

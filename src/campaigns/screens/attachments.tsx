@@ -107,7 +107,7 @@ function AttachmentsPage({ draft, problem }: { draft: Draft; problem: string | u
   );
 }
 
-/** The card beside the content that leads to the attachments. */
+/** The card beside the content that names the attachments and links to their page. */
 export function AttachmentsCard({ draft: { utr, attachments } }: { draft: Draft }) {
   const language = useLanguage();
   const files = attachments.map(({ file_name, size }) => `${file_name} (${language.bytes(size)})`).join(', ');

@@ -1,4 +1,4 @@
-/** The campaigns of a month as a calendar; in a narrow window, the days that have some below each other. */
+/** The calendar of campaigns, a month on a page. A narrow window shows only the days with campaigns, below each other. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -14,9 +14,9 @@ import { usualZone } from './compose/step.tsx';
 import { CampaignViews } from './views.tsx';
 
 const DAYS_PER_WEEK = 7;
-/** The number of campaigns of a day that are seen at once. */
-const MAX_SEEN = 3;
-/** Any month with 28 to 31 days has the 28th, and four days later is in the next month. */
+/** The number of campaigns of a day that are shown; further ones are folded. */
+const MAX_SHOWN = 3;
+/** The number of days from the 28th of a month after which it is always the next month. */
 const TO_NEXT_MONTH = 4;
 
 /** Registers the calendar. */
@@ -30,7 +30,7 @@ export async function calendarScreen(
     const zone = usualZone(language, config.TIME_ZONE);
     const today = wallClock(clock.now(), zone).date;
     const month = readMonth(request.query.month) ?? today.slice(0, 'YYYY-MM'.length);
-    const startOf = (of: string) => toUtc(`${of}-01`, '00:00:00', zone).getTime();
+    const startOf = (yearAndMonth: string) => toUtc(`${yearAndMonth}-01`, '00:00:00', zone).getTime();
     const planned = await ask(request, listPlanned, { from: startOf(month), until: startOf(monthAfter(month)) });
     const byDay = Map.groupBy(planned, ({ starts_at }) => wallClock(new Date(starts_at), zone).date);
     const frame = { title: language.say('nav.campaigns'), section: 'campaigns' } as const;
@@ -44,7 +44,7 @@ export async function calendarScreen(
   });
 }
 
-/** Returns a month such as 2026-11; undefined for anything else. */
+/** Returns the value if it is a month such as 2026-11; otherwise undefined. */
 function readMonth(value: unknown): string | undefined {
   return typeof value === 'string' && /^(?:19|2\d)\d\d-(?:0[1-9]|1[0-2])$/.test(value) ? value : undefined;
 }
@@ -64,9 +64,10 @@ function weeksOf(month: string): (string | null)[][] {
   const weeks: (string | null)[][] = [];
   for (let day = monday; day < `${monthAfter(month)}-01`; day = addDays(day, DAYS_PER_WEEK))
     weeks.push(
-      Array.from({ length: DAYS_PER_WEEK }, (_, at) => addDays(day, at)).map((one) =>
-        one.startsWith(month) ? one : null,
-      ),
+      Array.from({ length: DAYS_PER_WEEK }, (_, at) => {
+        const dayOfWeek = addDays(day, at);
+        return dayOfWeek.startsWith(month) ? dayOfWeek : null;
+      }),
     );
   return weeks;
 }
@@ -131,7 +132,7 @@ interface DayProps {
 
 function Day({ day, zone, isToday, campaigns }: DayProps) {
   const language = useLanguage();
-  const more = campaigns.slice(MAX_SEEN);
+  const more = campaigns.slice(MAX_SHOWN);
   return (
     <td class={campaigns.length === 0 ? 'empty-day' : undefined} {...(isToday && { 'aria-current': 'date' as const })}>
       <time dateTime={day}>
@@ -142,7 +143,7 @@ function Day({ day, zone, isToday, campaigns }: DayProps) {
           {language.weekday(day)} {language.calendarDay(day)}
         </span>
       </time>
-      <Planned campaigns={campaigns.slice(0, MAX_SEEN)} zone={zone} />
+      <Planned campaigns={campaigns.slice(0, MAX_SHOWN)} zone={zone} />
       {more.length > 0 && (
         <details>
           <summary>{language.say('calendar.more', { count: more.length })}</summary>

@@ -1,60 +1,50 @@
-/** One campaign: its subject, state and progress above its tabs, its actions, and sending it again to contacts who did not open it. */
+/** What all pages of a campaign have in common: its subject, state and progress above the tabs, and the buttons of its actions. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { WhyHeld } from '../../senders/screens/unverified.tsx';
-import type { Versions } from '../../templates/languages/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { StateBadge } from '../../ui/components/campaign-state.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
-import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Meter, Time } from '../../ui/components/figures.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { Lark } from '../../ui/components/lark.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Tabs } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
-import { ask, attempt, type Refusal } from '../../ui/operations.ts';
-import { languageOf, sendPage } from '../../ui/page.tsx';
+import { ask, attempt } from '../../ui/operations.ts';
+import { sendPage } from '../../ui/page.tsx';
 import { recordTime } from '../../ui/record-time.ts';
-import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
-import { field } from '../../ui/submitted.ts';
+import { viewerOf } from '../../ui/signed-in.ts';
 import type { Viewer } from '../../ui/viewer.ts';
 import { useLanguage } from '../../ui/words/index.ts';
-import { languageNamer } from '../../ui/words/known.ts';
 import { type ArchivedMail, changeArchivedMail } from '../archive/operations.ts';
 import {
   cancelSingleSend,
-  countUnopened,
   duplicateSingleSend,
   pauseSingleSend,
-  resendToUnopened,
   resumeSingleSend,
   retryFailed,
 } from '../operations/actions.ts';
-import { listLanguages } from '../operations/languages.ts';
 import { type Report, readSummary, type Summary } from '../operations/reports.ts';
-import { countJoined, sendToJoined } from '../operations/send-to-joined.ts';
-import { stepPath } from './compose/step.tsx';
 
+/** The pages of a campaign, which its tabs show. */
 const PARTS = ['overview', 'links', 'preview', 'recipients'] as const;
 
-/** The page follows a campaign that starts within this time from before its start. */
+/** The time in milliseconds before the start of a campaign from which on its page follows it. */
 const SOON_MS = 600_000;
 
-/** The campaign of a page, the present time, and the part that is shown. */
+/** A page of a campaign. */
 interface Place {
   summary: Summary;
   now: Date;
   current: (typeof PARTS)[number];
 }
 
-/** A `Place`, and the user who looks at it. */
 type HeadProps = Place & { viewer: Viewer };
 
-/** Sends a part of a campaign as a page; `action` is the menu of the campaign's actions. */
+/** Sends a page of a campaign. `action` is the menu of the campaign's actions. */
 export function sendPart(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -77,16 +67,14 @@ export function sendPart(
   return sendPage(request, reply, viewerOf(request), frame, page);
 }
 
+/** The subject, state and progress of a campaign, and the tabs that link to its pages. */
 function Head({ summary, now, current, viewer }: HeadProps) {
   const language = useLanguage();
   const { utr, state, subject, starts_at: startsAt, held_reason: heldReason, recipients, finished } = summary;
   const progress = language.say('campaigns.progress', { finished, count: recipients });
   const start = recordTime(startsAt);
-  const isAhead = state === 'scheduled' || (start !== null && start > now);
-  // A campaign that was held before it started has reached no recipient.
-  const isMissed = state === 'held' && recipients === 0;
-  const startWord = isAhead ? 'campaigns.starts' : isMissed ? 'campaigns.wasToStart' : 'campaigns.started';
-  const shown = (
+  const startWord = startWordOf(summary, start, now);
+  const status = (
     <div id="mailing-now" class="stack" data-state={state}>
       <div class="mailing-head">
         <StateBadge state={state} />
@@ -116,10 +104,10 @@ function Head({ summary, now, current, viewer }: HeadProps) {
     <>
       {isUnderWay(summary, now) ? (
         <Followed utr={utr} isWaiting={state === 'scheduled'}>
-          {shown}
+          {status}
         </Followed>
       ) : (
-        shown
+        status
       )}
       <Tabs
         label={language.say('campaigns.name')}
@@ -131,6 +119,13 @@ function Head({ summary, now, current, viewer }: HeadProps) {
       />
     </>
   );
+}
+
+/** Returns the key of the word before the time of the start. */
+function startWordOf({ state, recipients }: Summary, start: Date | null, now: Date) {
+  if (state === 'scheduled' || (start !== null && start > now)) return 'campaigns.starts';
+  // A campaign without recipients was held before it started.
+  return state === 'held' && recipients === 0 ? 'campaigns.wasToStart' : 'campaigns.started';
 }
 
 /** The time until the campaign is sent, with a button to undo the send. The browser counts the seconds down. */
@@ -153,8 +148,8 @@ function Countdown({ utr, start, now, mayStop }: { utr: string; start: Date; now
 }
 
 /**
- * Makes the browser follow the campaign while it runs. If the campaign still waits (`isWaiting`), the lark flies across the page once
- * when the campaign leaves.
+ * Makes the browser update the children while the campaign runs. With `isWaiting`, the campaign still waits for its start, at which the lark
+ * will fly across the page once.
  */
 function Followed({ utr, isWaiting, children }: { utr: string; isWaiting: boolean; children: ComponentChildren }) {
   const language = useLanguage();
@@ -186,9 +181,12 @@ const isSoon = (start: Date, now: Date) => start.getTime() < now.getTime() + SOO
 
 const SEE_OTHER = 303;
 
-/** Registers the forms of a campaign's page. */
+/** Registers the routes that pause, resume, cancel, retry and duplicate a campaign. */
 export async function campaignActions(app: FastifyInstance): Promise<void> {
-  /** Registers one form: `say` sets the message of the next page, `next` returns the campaign that it shows, if it is another one. */
+  /**
+   * Registers the route of an action. `say` sets the message of the next page. `next` returns the utr of the campaign that the next page shows;
+   * by default it shows the same campaign.
+   */
   function on<Output>(
     action: string,
     operation: Operation<typeof pauseSingleSend.input, Output>,
@@ -201,8 +199,8 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
       const done = await attempt(request, operation, { utr });
       if ('problems' in done) setFlash(reply, 'bad', 'campaigns.refused', { reason: done.text });
       else say(reply, done.output, summary);
-      const shown = 'output' in done && next ? next(done.output) : utr;
-      return reply.redirect(`/campaigns/${encodeURIComponent(shown)}`, SEE_OTHER);
+      const nextUtr = 'output' in done && next ? next(done.output) : utr;
+      return reply.redirect(`/campaigns/${encodeURIComponent(nextUtr)}`, SEE_OTHER);
     });
   }
 
@@ -222,7 +220,7 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
   );
 }
 
-/** The buttons that the state allows. */
+/** The buttons of the actions that the state of the campaign allows. */
 export function Actions({ summary, report, now }: { summary: Summary; report: Report; now: Date }) {
   const language = useLanguage();
   const { state, utr } = summary;
@@ -287,6 +285,7 @@ export function Actions({ summary, report, now }: { summary: Summary; report: Re
   );
 }
 
+/** The button that cancels a campaign, with a confirmation. `isLaunched` tells whether mails may have been sent already. */
 function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summary: Summary; isLaunched: boolean }) {
   const language = useLanguage();
   const count = recipients - finished;
@@ -309,9 +308,9 @@ function Cancel({ summary: { utr, recipients, finished }, isLaunched }: { summar
   );
 }
 
-/** Registers the forms that add a campaign to the archive and remove it. */
+/** Registers the routes that add a campaign to the archive and remove it from the archive. */
 export async function archiveActions(app: FastifyInstance): Promise<void> {
-  for (const [action, is_archived, done] of [
+  for (const [action, is_archived, doneMessage] of [
     ['archive', 1, 'archive.done.added'],
     ['unarchive', 0, 'archive.done.removed'],
   ] as const)
@@ -319,20 +318,20 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
       const { utr } = request.params;
       const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
       if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: changed.text });
-      else setFlash(reply, 'good', done);
+      else setFlash(reply, 'good', doneMessage);
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     });
 }
 
-/** The card with the state of the archive; `mayChange` adds the button. */
+/** The card that says whether the campaign is in the archive. If `mayChange`, it has a button that adds or removes the campaign. */
 export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archived: ArchivedMail; mayChange: boolean }) {
   const language = useLanguage();
   const { is_archived: isArchived, url } = archived;
+  const archivedText = url === null ? 'archive.mail.waits' : 'archive.mail.on';
   return (
     <Card title={language.say('archive.mail')}>
       <p>
-        {language.say(isArchived === 0 ? 'archive.mail.off' : url === null ? 'archive.mail.waits' : 'archive.mail.on')}{' '}
-        {url !== null && <a href={url}>{url}</a>}
+        {language.say(isArchived === 0 ? 'archive.mail.off' : archivedText)} {url !== null && <a href={url}>{url}</a>}
       </p>
       {mayChange && isArchived === 0 && (
         <form method="post" action={`/campaigns/${utr}/archive`}>
@@ -351,150 +350,6 @@ export function ArchiveCard({ utr, archived, mayChange }: { utr: string; archive
           </Confirm>
         </div>
       )}
-    </Card>
-  );
-}
-
-interface ByUtr {
-  Params: { utr: string };
-}
-
-/** Registers the page that resends a campaign to contacts who did not open it. */
-export async function resendScreen(app: FastifyInstance): Promise<void> {
-  app.addHook('onRequest', async (request) => requireEditor(request));
-
-  pageRoute<ByUtr>(app, '/campaigns/:utr/again', show);
-
-  app.post<ByUtr>('/campaigns/:utr/again', async (request, reply) => {
-    const subject = field(request, 'subject');
-    const { languages } = await ask(request, listLanguages, request.params);
-    const subjects = languages.map(({ language }) => field(request, `subject-${language}`).trim());
-    const created = await attempt(request, resendToUnopened, { utr: request.params.utr, subject, subjects });
-    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), SEE_OTHER);
-    const { status, problems } = created;
-    if (problems.subject !== undefined || problems.subjects !== undefined)
-      return show(request, reply.code(status), { subject, subjects, problems });
-    return refuse(request, reply, created);
-  });
-
-  async function show(
-    request: FastifyRequest<ByUtr>,
-    reply: FastifyReply,
-    submitted: { subject?: string; subjects?: readonly string[]; problems?: Problems } = {},
-  ) {
-    const { utr } = request.params;
-    const summary = await ask(request, readSummary, { utr });
-    const counted = await attempt(request, countUnopened, { utr });
-    if ('problems' in counted) return refuse(request, reply, counted);
-    const viewer = viewerOf(request);
-    const title = languageOf(request, viewer).say('campaigns.again');
-    const { languages } = await ask(request, listLanguages, { utr });
-    const content = <Resend {...{ summary, languages }} count={counted.output.count} {...submitted} />;
-    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
-  }
-
-  pageRoute<ByUtr>(app, '/campaigns/:utr/joined', async (request, reply) => {
-    const { utr } = request.params;
-    const counted = await attempt(request, countJoined, { utr });
-    if ('problems' in counted) return refuse(request, reply, counted);
-    const viewer = viewerOf(request);
-    const title = languageOf(request, viewer).say('campaigns.joined');
-    const content = <Joined utr={utr} count={counted.output.count} />;
-    return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
-  });
-
-  app.post<ByUtr>('/campaigns/:utr/joined', async (request, reply) => {
-    const { utr } = request.params;
-    const sent = await attempt(request, sendToJoined, { utr });
-    if ('problems' in sent) return refuse(request, reply, sent);
-    setFlash(reply, 'good', 'joined.done');
-    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
-  });
-
-  function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
-    setFlash(reply, 'bad', 'campaigns.refused', { reason: refusal.text });
-    return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
-  }
-}
-
-/** How many joined since, and the button that sends the campaign to them. */
-function Joined({ utr, count }: { utr: string; count: number }) {
-  const language = useLanguage();
-  return (
-    <Card>
-      <p>
-        <b>{count === 0 ? language.say('joined.nobody') : language.say('joined.count', { count })}</b>
-      </p>
-      {count > 0 && <p class="quiet-text">{language.say('joined.about')}</p>}
-      <form method="post" action={`/campaigns/${utr}/joined`} class="buttons">
-        {count > 0 && <Button label={language.say('joined.send')} />}
-        <LinkButton look="quiet" href={`/campaigns/${utr}`} label={language.say('confirm.cancel')} />
-      </form>
-    </Card>
-  );
-}
-
-function Resend({
-  summary,
-  languages,
-  count,
-  subject = '',
-  subjects = [],
-  problems,
-}: {
-  summary: Summary;
-  /** Its versions in other languages. */
-  languages: Versions['languages'];
-  count: number;
-  subject?: string;
-  subjects?: readonly string[];
-  problems?: Problems;
-}) {
-  const language = useLanguage();
-  const nameOf = languageNamer(language);
-  const back = <LinkButton look="quiet" href={`/campaigns/${summary.utr}`} label={language.say('confirm.cancel')} />;
-  if (count === 0)
-    return (
-      <Card>
-        <p>{language.say('resend.nobody')}</p>
-        <div class="buttons">{back}</div>
-      </Card>
-    );
-  return (
-    <Card>
-      <p>
-        <b>{language.say('resend.count', { count })}</b>
-      </p>
-      <p class="quiet-text">{language.say('resend.about')}</p>
-      <form method="post" action={`/campaigns/${summary.utr}/again`} class="narrow">
-        <TextField
-          name="subject"
-          label={language.say('resend.subject')}
-          hint={language.say('resend.subject.hint', { subject: summary.subject })}
-          value={subject}
-          maxLength={255}
-          autocomplete="off"
-          required
-          problems={problems ?? {}}
-        />
-        {languages.map((version, at) => (
-          <TextField
-            key={version.language}
-            name={`subject-${version.language}`}
-            label={language.say('resend.subject.in', { name: nameOf(version.language) })}
-            hint={language.say('resend.subject.hint', { subject: version.subject || summary.subject })}
-            value={subjects[at] ?? ''}
-            maxLength={255}
-            autocomplete="off"
-            required={version.subject !== ''}
-            problems={subjects[at] === '' ? { [`subject-${version.language}`]: problems?.subjects ?? [] } : {}}
-          />
-        ))}
-        <div class="buttons">
-          <Button label={language.say('compose.create')} />
-          {back}
-        </div>
-      </form>
     </Card>
   );
 }

@@ -1,4 +1,4 @@
-/** The pages of campaigns: the list, and the pages of one campaign. */
+/** The page of a campaign. Registers all pages of campaigns except those that compose them. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -7,12 +7,14 @@ import { viewerOf } from '../../ui/signed-in.ts';
 import { readArchivedMail } from '../archive/operations.ts';
 import { readReport, readSummary, readUsualRates } from '../operations/reports.ts';
 import { calendarScreen } from './calendar.tsx';
-import { Actions, ArchiveCard, archiveActions, campaignActions, resendScreen, sendPart } from './campaign.tsx';
+import { Actions, ArchiveCard, archiveActions, campaignActions, sendPart } from './campaign.tsx';
+import { linksScreen } from './links.tsx';
 import { campaignList } from './list.tsx';
-import { linksScreen, previewScreen, sketchOfMail } from './mail.tsx';
+import { previewScreen, sketchOfMail } from './mail.tsx';
 import { Overview } from './overview.tsx';
 import { recipientsScreen } from './recipients.tsx';
-import { Variants, variantChoice } from './variants.tsx';
+import { resendScreen } from './resend.tsx';
+import { Variants, variantChoice } from './variant-results.tsx';
 import { whyScreen } from './why.tsx';
 
 /** Registers the list, the page of a campaign, its subpages and its actions. */

@@ -1,18 +1,18 @@
-/** What a finding of a check says in a language. */
+/** The sentences about the findings of a check, in the language of the user. */
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import type { Language } from '../../ui/words/index.ts';
 import { fieldLabel, languageNamer } from '../../ui/words/known.ts';
 
 interface Finding {
   check: FoundCheck | 'language_missing';
-  /** 1: nothing has to be done about it. */
+  /** 1 if the mail passes the check. */
   is_good: 0 | 1;
   count: number;
   limit: number;
   names: readonly string[];
 }
 
-/** Returns the sentence about a finding, with the names that were found. */
+/** Returns the sentence about a finding, with the names of what was found. */
 export function findingText({ check, is_good, count, limit, names: all }: Finding, language: Language): string {
   const state = is_good ? 'good' : 'bad';
   const names = all.join(', ');
@@ -30,7 +30,7 @@ export function findingText({ check, is_good, count, limit, names: all }: Findin
         limit: language.bytes(limit),
       });
     case 'addressLacks':
-      return language.say('compose.check.addressLacks', { names: lackingNames(all, language) });
+      return language.say('compose.check.addressLacks', { names: missingPartNames(all, language) });
     case 'leave':
     case 'address':
     case 'urls':
@@ -48,7 +48,8 @@ export function findingText({ check, is_good, count, limit, names: all }: Findin
   }
 }
 
-function lackingNames(parts: readonly string[], language: Language): string {
+/** Returns the names of the missing parts of a postal address. */
+function missingPartNames(parts: readonly string[], language: Language): string {
   const named = (['zip_code', 'city_id', 'country_id'] as const).filter((part) => parts.includes(part));
   return named.map((part) => language.say(`senders.field.${part}`)).join(', ');
 }

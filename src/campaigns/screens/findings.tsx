@@ -1,4 +1,4 @@
-/** What the checks of a mail found: in the mail and its versions, and in the mails of all its recipients. */
+/** The findings of the checks of a mail: in the mail and its variants or versions, and in the mails of all its recipients. */
 import { isFoundCheck } from '../../delivery/checks/severity.ts';
 import { Badge } from '../../ui/components/surface.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
@@ -28,7 +28,7 @@ export function Findings({ findings }: { findings: NonNullable<Report['findings'
   );
 }
 
-/** How many recipients were checked, and the findings in their mails. `checked` is null without recipients. */
+/** The number of recipients whose mails were checked, and the findings in their mails. `checked` is null if there are no recipients. */
 export function FoundForAll({ checked }: { checked: CheckedForAll['recipients'] }) {
   const language = useLanguage();
   if (checked === null || checked.checked === 0) return <p>{language.say('compose.check.all.none')}</p>;

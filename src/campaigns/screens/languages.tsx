@@ -1,4 +1,4 @@
-/** The versions of a campaign in other languages, beside the content. */
+/** What the shared pages for language versions need to know about a campaign. */
 import type { FastifyRequest } from 'fastify';
 import type { Translated, TranslatedKind } from '../../templates/languages/screens/versions.tsx';
 import { ask, attempt } from '../../ui/operations.ts';

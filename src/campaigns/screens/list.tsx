@@ -1,4 +1,4 @@
-/** The list of campaigns: found, sorted and chosen, with a menu for each, and what is done with several at once. */
+/** The list of campaigns, with filters and orders, a menu for each campaign, and actions on several selected campaigns. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -29,6 +29,7 @@ import { CampaignViews } from './views.tsx';
 
 /** The number of rows of a page, which is at most two windows high. */
 const ROWS = 20;
+/** The states by which the list is filtered. `archived` shows the hidden campaigns. */
 const STATES = [...SHOWN_STATES, 'archived'] as const;
 const SEE_OTHER = 303;
 
@@ -38,15 +39,18 @@ interface CampaignQuery extends ListQuery {
 }
 type Order = (typeof ORDERS)[number];
 
-/** Reads the search: as the operation takes it, and `kept`, the parameters that the links of the page keep. */
+/**
+ * Reads the filters and the order in the URL of the page. `chosen` is the input of the operation, and `kept` are the parameters that the links
+ * of the page keep.
+ */
 function readQuery(query: CampaignQuery) {
   const { listSearch, input } = readListQuery(query, STATES);
-  const { state, ...rest } = input;
+  const { state, ...otherInput } = input;
   const order: Order = ORDERS.find((name) => name === query.order) ?? 'newest';
   const list = query.list ?? '';
   const kept = { search: listSearch.search, state, list, order: order === 'newest' ? '' : order };
   const chosen = {
-    ...rest,
+    ...otherInput,
     ...(state !== undefined && state !== 'archived' && { state }),
     ...(list && { target: list }),
     order,
@@ -58,7 +62,7 @@ function readQuery(query: CampaignQuery) {
 }
 type KeptQuery = ReturnType<typeof readQuery>['kept'];
 
-/** Registers the list and the form for several campaigns. */
+/** Registers the list, and the route of the actions on selected campaigns. */
 export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   pageRoute<{ Querystring: CampaignQuery }>(app, '/campaigns', async (request, reply) => {
     const viewer = viewerOf(request);
@@ -79,21 +83,17 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
         </div>
       ),
     } as const;
-    const shown = { summaries, usual, targets, kept, order, mayChange, now: clock.now() };
-    const table = summaries.length === 0 ? null : <Campaigns {...shown} />;
-    const isEmpty = isAll && table === null && (await hasNone(request));
-    const content = (
+    const tableProps = { summaries, usual, targets, kept, order, mayChange, now: clock.now() };
+    const table = summaries.length === 0 ? null : <Campaigns {...tableProps} />;
+    const isEmpty = isAll && table === null && (await hasNoCampaign(request));
+    const content = isEmpty ? (
+      <NoCampaign mayAdd={mayChange} />
+    ) : (
       <>
-        {isEmpty ? (
-          <NoCampaign mayAdd={mayChange} />
-        ) : (
-          <>
-            <CampaignViews current="list" />
-            <SearchList kind="campaigns" states={STATES} {...{ listSearch, next, table }} query={kept}>
-              <MoreFilters targets={targets} list={kept.list} order={order} />
-            </SearchList>
-          </>
-        )}
+        <CampaignViews current="list" />
+        <SearchList kind="campaigns" states={STATES} {...{ listSearch, next, table }} query={kept}>
+          <MoreFilters targets={targets} list={kept.list} order={order} />
+        </SearchList>
       </>
     );
     return sendPage(request, reply, viewer, frame, content);
@@ -131,8 +131,8 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
   });
 }
 
-/** True if there is no campaign at all, not even an archived one. */
-async function hasNone(request: FastifyRequest): Promise<boolean> {
+/** Returns true if the account has no campaign at all, not even an archived one. */
+async function hasNoCampaign(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, listSummaries, { limit: 1 })).summaries.length === 0;
 }
 
@@ -153,12 +153,12 @@ function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
   );
 }
 
-/** The link to the transactional mails, which belong to no campaign. */
+/** The link to the transactional mails, which do not belong to campaigns. */
 function TransactionalLink() {
   return <LinkButton look="plain" href="/transactional" label={useLanguage().say('transactional.all')} />;
 }
 
-/** The list that campaigns go to, and the order where the window is too narrow for the headings that sort. */
+/** The filter by the list or segment of campaigns, and the choice of the order for windows that are too narrow for the sorting headings. */
 function MoreFilters({ targets, list, order }: { targets: readonly Target[]; list: string; order: Order }) {
   const language = useLanguage();
   return (
@@ -198,7 +198,7 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
   const sorted = (by: Order, label: string) => (
     <a href={withQuery('/campaigns', { ...kept, order: by === 'newest' ? '' : by })}>{label}</a>
   );
-  const sort = (by: Order) =>
+  const ariaSort = (by: Order) =>
     by === order && { 'aria-sort': by === 'name' ? ('ascending' as const) : ('descending' as const) };
   const usualShare = (share: number | null) =>
     share === null ? undefined : language.say('campaigns.usual', { share: language.percent(share) });
@@ -222,7 +222,7 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
               <th scope="col" class="sketch">
                 <span class="visually-hidden">{language.say('campaigns.sketch')}</span>
               </th>
-              <th scope="col" {...sort('name')}>
+              <th scope="col" {...ariaSort('name')}>
                 {sorted('name', language.say('campaigns.name'))}
               </th>
               <th scope="col" class="state">
@@ -231,17 +231,17 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
               <th scope="col" class="audience">
                 {language.say('campaigns.audience')}
               </th>
-              <th scope="col" class="start" {...sort('newest')}>
+              <th scope="col" class="start" {...ariaSort('newest')}>
                 {sorted('newest', language.say('campaigns.start'))}
               </th>
               <th scope="col" class="num delivered">
                 {language.say('campaigns.delivered')}
               </th>
-              <th scope="col" class="num rate" {...sort('opens')} title={usualShare(usual.opened)}>
+              <th scope="col" class="num rate" {...ariaSort('opens')} title={usualShare(usual.opened)}>
                 {sorted('opens', language.say('campaigns.opened'))}
                 <span class="visually-hidden">{usualShare(usual.opened)}</span>
               </th>
-              <th scope="col" class="num rate" {...sort('clicks')} title={usualShare(usual.clicked)}>
+              <th scope="col" class="num rate" {...ariaSort('clicks')} title={usualShare(usual.clicked)}>
                 {sorted('clicks', language.say('campaigns.clicked'))}
                 <span class="visually-hidden">{usualShare(usual.clicked)}</span>
               </th>
@@ -270,7 +270,7 @@ interface RowProps extends Pick<TableProps, 'usual' | 'kept' | 'mayChange' | 'no
   names: ReadonlyMap<string, string>;
 }
 
-/** The form that takes the boxes of the rows, which cannot stand around the table because each row has forms of its own. */
+/** The id of the form to which the checkboxes of the rows belong. It is outside the table, because each row has a form of its own. */
 const CHOSEN = 'chosen-campaigns';
 
 function Row({ summary, usual, names, kept, mayChange, now }: RowProps) {
@@ -331,7 +331,7 @@ function isUnsent({ state, recipients }: Summary): boolean {
   return state === 'draft' || (state === 'held' && recipients === 0);
 }
 
-/** The state of a campaign, with the progress of an unfinished one. */
+/** The state of a campaign, with its progress until all recipients are finished. */
 function State({ summary: { state, recipients, finished } }: { summary: Summary }) {
   const language = useLanguage();
   return (
@@ -351,11 +351,11 @@ function State({ summary: { state, recipients, finished } }: { summary: Summary 
 interface RateProps {
   summary: Summary;
   count: number;
-  /** The average of the last campaigns, 0 to 1; null where none was measured. */
+  /** The average of the last campaigns, from 0 to 1; null if no campaign was measured. */
   usual: number | null;
 }
 
-/** A share of the measured recipients, with a bar in whose middle the average of the last campaigns is. */
+/** A share of the measured recipients, with a bar whose middle is the average of the last campaigns. */
 function Rate({ summary, count, usual }: RateProps) {
   const language = useLanguage();
   const whole = measured(summary);
@@ -373,7 +373,7 @@ function Rate({ summary, count, usual }: RateProps) {
   );
 }
 
-/** The actions on one campaign. */
+/** The menu with the actions on one campaign. */
 function CampaignMenu({ summary, kept }: { summary: Summary; kept: KeptQuery }) {
   const language = useLanguage();
   const { id, utr, state, single_send_name: name, is_hidden: isHidden } = summary;
@@ -382,7 +382,7 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: KeptQuery }) 
   const button = (action: 'archive' | 'unarchive' | 'delete') => (
     <Button look="quiet" name="action" value={action} label={language.say(`campaigns.menu.${action}`)} />
   );
-  const elsewhere = (action: 'duplicate' | 'cancel', text: string) => (
+  const campaignButton = (action: 'duplicate' | 'cancel', text: string) => (
     <Button look="quiet" formaction={`/campaigns/${utr}/${action}`} label={text} />
   );
   return (
@@ -394,8 +394,8 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: KeptQuery }) 
       )}
       <form method="post" action={withQuery('/campaigns/actions', kept)}>
         <input type="hidden" name="ids" value={utr} />
-        {elsewhere('duplicate', language.say('campaigns.duplicate'))}
-        {isWaiting && elsewhere('cancel', language.say('campaigns.cancelStart'))}
+        {campaignButton('duplicate', language.say('campaigns.duplicate'))}
+        {isWaiting && campaignButton('cancel', language.say('campaigns.cancelStart'))}
         {isHidden === 1 ? button('unarchive') : isAtRest && button('archive')}
         {isUnsent(summary) && button('delete')}
       </form>
@@ -426,7 +426,7 @@ interface DeleteProps {
   others: number;
 }
 
-/** Asks whether drafts are to be deleted, and says which of the chosen campaigns stay. */
+/** Asks whether the selected drafts are to be deleted, and says how many of the selected campaigns stay. */
 function DeleteDrafts({ ids, kept, drafts, others }: DeleteProps) {
   const language = useLanguage();
   return (

@@ -1,13 +1,6 @@
-/**
- * The results of a campaign: the funnel, why recipients were excluded or must wait, activity by the hour, and the results of
- * its canary by domain.
- */
-
-import type { PacedGroup } from '../../delivery/pacing/paced-groups.ts';
+/** The results of a campaign: its deliveries, its activity by the hour, and the results of its canary by domain. */
 import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import type { RecipientActivity } from '../../delivery/reporting/recipients.ts';
-import type { LocalWait } from '../../delivery/timing/local-times.ts';
-import type { WarmUpWait } from '../../delivery/warm-up/plans.ts';
 import { stored } from '../../errors/stored.ts';
 import { Chart } from '../../ui/components/chart.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
@@ -17,9 +10,10 @@ import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import type { BestHour, Report, Summary, UsualRates } from '../operations/reports.ts';
 import { Findings } from './findings.tsx';
+import { Waits } from './waits.tsx';
 
 const HOUR_MS = 3_600_000;
-/** The number of hours in the chart, from the start; most opens and clicks happen within them. */
+/** The maximum number of hours in the chart, counted from the start. Most opens and clicks happen within them. */
 const MAX_HOURS = 72;
 
 interface ReportProps {
@@ -58,7 +52,7 @@ export function Overview({ summary, report, usual }: ReportProps) {
   );
 }
 
-/** Whether sending at each contact's best hour helped. */
+/** The rates of recipients who got the mail at their best hour, compared with those who got it at the start. */
 function BestHourCard({ results }: { results: BestHour }) {
   const language = useLanguage();
   const { at_best_hour, at_start, compared_at, opened_more, clicked_more } = results;
@@ -66,24 +60,24 @@ function BestHourCard({ results }: { results: BestHour }) {
   const share = (count: number, { delivered }: { delivered: number }) =>
     delivered === 0 ? '–' : language.percent(count / delivered);
   const rows = [
-    { name: language.say('campaigns.opened'), of: 'opened' as const, more: opened_more },
-    { name: language.say('campaigns.clicked'), of: 'clicked' as const, more: clicked_more },
+    { name: language.say('campaigns.opened'), kind: 'opened' as const, more: opened_more },
+    { name: language.say('campaigns.clicked'), kind: 'clicked' as const, more: clicked_more },
   ];
   return (
     <Card title={title} isList>
       <Table
         caption={title}
         rows={rows}
-        keyOf={({ of }) => of}
+        keyOf={({ kind }) => kind}
         columns={[
           { heading: title, cell: ({ name }) => name },
           {
             heading: language.say('best.atHour', { count: at_best_hour.delivered }),
-            cell: ({ of }) => share(at_best_hour[of], at_best_hour),
+            cell: ({ kind }) => share(at_best_hour[kind], at_best_hour),
           },
           {
             heading: language.say('best.atStart', { count: at_start.delivered }),
-            cell: ({ of }) => share(at_start[of], at_start),
+            cell: ({ kind }) => share(at_start[kind], at_start),
           },
           { heading: language.say('best.difference'), cell: ({ more }) => differenceText(language, more, compared_at) },
         ]}
@@ -92,6 +86,7 @@ function BestHourCard({ results }: { results: BestHour }) {
   );
 }
 
+/** Returns the difference between both groups in words, or that it is too early to compare them. */
 function differenceText(language: Language, more: BestHour['opened_more'], comparedAt: string): string {
   if (more === null) {
     const time = recordTime(comparedAt);
@@ -103,12 +98,12 @@ function differenceText(language: Language, more: BestHour['opened_more'], compa
   return language.say('best.none', { low: points(more.low), high: points(more.high) });
 }
 
-/** Returns true if the outbox kept every mail that was handed over. */
+/** Returns true if the test outbox kept every mail that was handed over. */
 function isAllKept({ funnel }: Report): boolean {
   return funnel.kept > 0 && funnel.kept === funnel.delivered;
 }
 
-/** Says above all figures that the mails stayed on this machine. */
+/** Says above all figures that the mails are in the test outbox, so that they stayed on this machine. */
 function KeptNotice({ report }: { report: Report }) {
   const { funnel, courier } = report;
   const language = useLanguage();
@@ -149,21 +144,18 @@ function Results({ summary, report, usual }: ReportProps) {
   );
 }
 
-/**
- * The headline: what became of the mail in shares, each beside the average of the campaigns before; nothing until a
- * recipient has the mail.
- */
+/** The rates of the campaign, each compared with the average of the campaigns before; nothing until a recipient has got the mail. */
 function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: ReportProps) {
   const language = useLanguage();
   const received = funnel.delivered - funnel.kept;
   const measured = tracking === 1 ? received - funnel.unmeasured : 0;
   if (received === 0) return null;
-  const rate = (name: keyof UsualRates, count: number, whole: number, filter: string) => ({
+  const rate = (name: keyof UsualRates, count: number, total: number, filter: string) => ({
     label: language.say(`campaigns.rate.${name}`),
-    ...(whole > 0
+    ...(total > 0
       ? {
-          value: language.percent(count / whole),
-          detail: difference(language, count / whole, usual[name]),
+          value: language.percent(count / total),
+          detail: difference(language, count / total, usual[name]),
           ...(count > 0 && { href: `/campaigns/${utr}/recipients?${filter}` }),
         }
       : { value: language.say('campaigns.rate.unmeasured') }),
@@ -182,7 +174,7 @@ function Rates({ summary: { utr }, report: { funnel, tracking }, usual }: Report
   );
 }
 
-/** Says how far a share is from the usual one, in points of a percent. */
+/** Returns in words how many percentage points a share is above or below the usual share. */
 export function difference(language: Language, share: number, usual: number | null): string {
   if (usual === null) return language.say('campaigns.rate.first');
   const points = Math.round((share - usual) * 1000) / 10;
@@ -192,9 +184,10 @@ export function difference(language: Language, share: number, usual: number | nu
   });
 }
 
+/** The numbers of recipients by state and activity, each with a link to these recipients. */
 function Funnel({ summary, report }: { summary: Summary; report: Report }) {
   const language = useLanguage();
-  const { funnel, tracking, opens_by_class, machine_clicks } = report;
+  const { funnel, tracking } = report;
   const delivered = funnel.delivered - funnel.kept;
   const ofDelivered = (count: number) =>
     delivered === 0 ? undefined : language.say('campaigns.ofDelivered', { share: language.percent(count / delivered) });
@@ -203,8 +196,8 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     value: language.number(count),
     ...(detail !== undefined && { detail }),
   });
-  const ofActivity = (shown: ReturnType<typeof figure>, count: number, did: RecipientActivity) => ({
-    ...shown,
+  const ofActivity = (activityFigure: ReturnType<typeof figure>, count: number, did: RecipientActivity) => ({
+    ...activityFigure,
     ...(count > 0 && { href: `/campaigns/${summary.utr}/recipients?did=${did}` }),
   });
   const ofState = (label: string, count: number, state: ShownDeliveryState, detail?: string) => ({
@@ -216,8 +209,8 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
     funnel.unmeasured === 0
       ? ofDelivered(count)
       : language.say('campaigns.ofMeasured', { share: language.percent(count / measured) });
-  // Until the first recipient has the mail, its results are unknown rather than unmeasured.
-  const followed = (label: string, count: number) =>
+  // Until the first recipient has got the mail, nobody counts as unmeasured, and the figures are 0.
+  const measuredFigure = (label: string, count: number) =>
     tracking === 1 && (measured > 0 || funnel.unmeasured === 0)
       ? figure(label, count, ofMeasured(count))
       : { label, value: '–' };
@@ -236,9 +229,13 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
             language.say('campaigns.ofRecipients', { share: language.percent(delivered / funnel.recipients) }),
           ),
           ...(funnel.kept > 0 ? [ofState(language.say('delivery.kept'), funnel.kept, 'kept')] : []),
-          ofActivity(followed(language.say('campaigns.opened'), funnel.people_opens), funnel.people_opens, 'opened'),
           ofActivity(
-            followed(language.say('campaigns.clicked'), funnel.people_clicks),
+            measuredFigure(language.say('campaigns.opened'), funnel.people_opens),
+            funnel.people_opens,
+            'opened',
+          ),
+          ofActivity(
+            measuredFigure(language.say('campaigns.clicked'), funnel.people_clicks),
             funnel.people_clicks,
             'clicked',
           ),
@@ -263,22 +260,30 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
           {language.say('campaigns.measured', { share: language.percent(measured / delivered) })}
         </p>
       )}
-      {tracking === 0 ? (
-        <p class="small quiet-text">{language.say('campaigns.untracked')}</p>
-      ) : (
-        opens_by_class.proxied + opens_by_class.machine + machine_clicks > 0 && (
-          <p class="small quiet-text">
-            {language.say('campaigns.ofPeople')}
-            {opens_by_class.proxied > 0 && ` ${language.say('campaigns.proxied', { count: opens_by_class.proxied })}`}
-            {opens_by_class.machine + machine_clicks > 0 &&
-              ` ${language.say('campaigns.machines', {
-                opens: language.say('campaigns.machines.opens', { count: opens_by_class.machine }),
-                clicks: language.say('campaigns.machines.clicks', { count: machine_clicks }),
-              })}`}
-          </p>
-        )
-      )}
+      <TrackingNote {...report} />
     </Card>
+  );
+}
+
+/** Says that opens and clicks are not recorded, or how many of them are by proxies and bots; nothing if all are by people. */
+function TrackingNote({
+  tracking,
+  opens_by_class: { proxied, machine },
+  machine_clicks,
+}: Pick<Report, 'tracking' | 'opens_by_class' | 'machine_clicks'>) {
+  const language = useLanguage();
+  if (tracking === 0) return <p class="small quiet-text">{language.say('campaigns.untracked')}</p>;
+  if (proxied + machine + machine_clicks === 0) return null;
+  return (
+    <p class="small quiet-text">
+      {language.say('campaigns.ofPeople')}
+      {proxied > 0 && ` ${language.say('campaigns.proxied', { count: proxied })}`}
+      {machine + machine_clicks > 0 &&
+        ` ${language.say('campaigns.machines', {
+          opens: language.say('campaigns.machines.opens', { count: machine }),
+          clicks: language.say('campaigns.machines.clicks', { count: machine_clicks }),
+        })}`}
+    </p>
   );
 }
 
@@ -308,20 +313,20 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
   );
 }
 
-/** Opens and clicks by the kind of device, with what is not known of it. */
+/** Opens and clicks by the kind of device, and how many opens hide their device. */
 function Devices({ devices, opens_by_class: { proxied } }: Pick<Report, 'devices' | 'opens_by_class'>) {
   const language = useLanguage();
   const title = language.say('campaigns.devices');
   const [opens, clicks] = (['opens', 'clicks'] as const).map((kind) =>
     devices.reduce((sum, { [kind]: count }) => sum + count, 0),
   );
-  const share = (kind: 'opens' | 'clicks', whole = 0) => ({
+  const countColumn = (kind: 'opens' | 'clicks', total = 0) => ({
     heading: language.say(`campaigns.${kind}`),
     isNumber: true,
     cell: ({ [kind]: count }: (typeof devices)[number]) => (
       <span>
         {language.number(count)}
-        {whole > 0 && <span class="small quiet-text"> ({language.percent(count / whole)})</span>}
+        {total > 0 && <span class="small quiet-text"> ({language.percent(count / total)})</span>}
       </span>
     ),
   });
@@ -336,8 +341,8 @@ function Devices({ devices, opens_by_class: { proxied } }: Pick<Report, 'devices
             heading: language.say('campaigns.devices.device'),
             cell: ({ device }) => language.say(`campaigns.devices.${device}`),
           },
-          share('opens', opens),
-          share('clicks', clicks),
+          countColumn('opens', opens),
+          countColumn('clicks', clicks),
         ]}
       />
       <p class="small quiet-text">
@@ -376,7 +381,7 @@ function Hours({ hours, startsAt }: { hours: readonly ReportedHour[]; startsAt: 
   );
 }
 
-/** Returns the hours from the start of the campaign to the last open or click, at most MAX_HOURS, including those without events. */
+/** Returns the hours from the start of the campaign to the last open or click, at most MAX_HOURS, including hours without events. */
 function sinceStart(hours: readonly ReportedHour[], start: number): { at: Date; counts: ReportedHour | undefined }[] {
   const known = hours.filter(({ opens, clicks }) => opens + clicks > 0);
   const byTime = new Map(known.map((hour) => [recordTime(hour.hour)?.getTime() ?? 0, hour]));
@@ -395,25 +400,26 @@ interface WatchedProps {
   utr: string;
   watch: Report['watch'];
   isHeld: boolean;
+  /** True if the test outbox kept every mail so far. */
   isKept: boolean;
 }
 
 /**
- * `isKept`: the outbox kept every mail so far. Shows nothing for a campaign without counts, such as one whose audience is too
- * small for a canary.
+ * The progress of the first batch, and the results by domain; nothing for a campaign that has neither, such as one whose audience is too
+ * small for a first batch.
  */
 function Watched({ utr, watch, isHeld, isKept }: WatchedProps) {
   const language = useLanguage();
   if (watch === null) return null;
   const { canary_stage: stage, domains } = watch;
-  const isAhead = stage === 'choosing' || stage === 'sending' || stage === 'waiting';
-  if (!isAhead && domains.length === 0) return null;
+  const isFirstBatch = stage === 'choosing' || stage === 'sending' || stage === 'waiting';
+  if (!isFirstBatch && domains.length === 0) return null;
   const title = language.say(stage === null ? 'campaigns.domains' : 'campaigns.first');
   return (
     <>
-      {isAhead && (
+      {isFirstBatch && (
         <Card title={title}>
-          <p>{progressText(language, watch, isHeld, isKept)}</p>
+          <p>{firstBatchText(language, watch, isHeld, isKept)}</p>
         </Card>
       )}
       {domains.length > 0 && <Domains utr={utr} domains={domains} />}
@@ -421,8 +427,9 @@ function Watched({ utr, watch, isHeld, isKept }: WatchedProps) {
   );
 }
 
-function progressText(
-  language: ReturnType<typeof useLanguage>,
+/** Returns the progress of the first batch in words. */
+function firstBatchText(
+  language: Language,
   { canary_recipients: count, ...watch }: Watch,
   isHeld: boolean,
   isKept: boolean,
@@ -437,11 +444,12 @@ function progressText(
   return count === 0 ? language.say('campaigns.first.chosen') : language.say('campaigns.first.sent', { count });
 }
 
+/** The results by recipient domain. */
 function Domains({ utr, domains }: Pick<Watch, 'domains'> & { utr: string }) {
   const language = useLanguage();
   const title = language.say('campaigns.domains');
   const rows = domains.map((row) => ({ ...row, received: row.delivered - row.kept }));
-  // Each column's count, its heading, whether it is a bad result, and the state by which its recipients are found.
+  // For each column: the name of its count, its heading, whether it is a bad result, and the state in the filter of its links.
   const figures = [
     ['mails', 'campaigns.domains.mails', false, null],
     ['received', 'campaigns.delivered', false, 'accepted'],
@@ -485,7 +493,7 @@ function Domains({ utr, domains }: Pick<Watch, 'domains'> & { utr: string }) {
   );
 }
 
-/** A count; bad results with their share of the mails. Narrow windows hide zeros. */
+/** A count; a bad result also shows its share of the mails. Narrow windows hide zeros. */
 function Count({ count, mails, isBad }: { count: number; mails: number; isBad: boolean }) {
   const language = useLanguage();
   if (count === 0) return <span class="zero">{language.number(0)}</span>;
@@ -495,60 +503,4 @@ function Count({ count, mails, isBad }: { count: number; mails: number; isBad: b
       {isBad && <span class="small quiet-text"> ({language.percent(count / mails)})</span>}
     </span>
   );
-}
-
-const SECONDS_PER_MINUTE = 60;
-/** In mails per minute. A rate of at least this is shown per second. */
-const PER_SECOND_FROM = 2 * SECONDS_PER_MINUTE;
-
-type WaitsProps = Pick<Report, 'waits_until'> & Partial<Pick<Report, 'paced' | 'warm_up' | 'local_wait'>>;
-
-/** Why mails of a campaign wait, and until when. */
-export function Waits({
-  paced = [],
-  warm_up: warmUp = null,
-  waits_until: until,
-  local_wait: local = null,
-}: WaitsProps) {
-  const language = useLanguage();
-  const opens = recordTime(until);
-  if (paced.length === 0 && warmUp === null && opens === null && local === null) return null;
-  return (
-    <Notice>
-      {opens && (
-        <p>{language.say('window.waits', { time: language.weekdayTime(opens, language.zone), zone: language.zone })}</p>
-      )}
-      {local !== null && <p>{localText(language, local)}</p>}
-      {warmUp !== null && <p>{warmUpText(language, warmUp)}</p>}
-      {paced.map((group) => (
-        <p key={group.group}>{pacedText(language, group)}</p>
-      ))}
-    </Notice>
-  );
-}
-
-function localText(language: Language, { people: count, next_at: next, last_at: last }: LocalWait): string {
-  const { zone } = language;
-  const time = (text: string) => language.weekdayTime(recordTime(text) ?? new Date(text), zone);
-  return language.say('local.waits', { count, next: time(next), last: time(last), zone });
-}
-
-function warmUpText(language: Language, warmUp: WarmUpWait): string {
-  const { domain, today, sent_today: sent, waiting, expected_on: day } = warmUp;
-  return language.say('campaigns.warmUp', {
-    domain,
-    today: language.say('campaigns.warmUp.today', { count: today }),
-    sent: language.number(sent),
-    waiting: language.say('campaigns.warmUp.waiting', { count: waiting }),
-    day: language.calendarDate(day),
-  });
-}
-
-function pacedText(language: Language, { group, per_minute, until }: PacedGroup): string {
-  const rate =
-    per_minute >= PER_SECOND_FROM
-      ? language.say('campaigns.paced.second', { count: Math.round(per_minute / SECONDS_PER_MINUTE) })
-      : language.say('campaigns.paced.minute', { count: per_minute });
-  const time = recordTime(until);
-  return language.say('campaigns.paced', { group, rate, time: time === null ? '' : language.dateTime(time) });
 }

@@ -1,6 +1,6 @@
 /**
- * The recipients of a campaign, each with the result and its reason: filtered by state, reason, clicked link, what they did or the
- * beginning of their address.
+ * The page of the recipients of a campaign, each with the result and its reason. It is filtered by state, reason, clicked link, activity,
+ * domain, or the beginning of the address.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
@@ -27,11 +27,13 @@ import { sendPart } from './campaign.tsx';
 
 type FoundPage = Static<typeof findRecipientsOf.output>;
 
-/** The recipients on a page: as many as two screens of a phone show. */
+/** The number of recipients on a page, as many as two screens of a phone show. */
 const ROWS = 18;
 const FILE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
+/** The filter of recipients. */
 interface Filter {
+  /** The beginning of the address. */
   search?: string;
   state?: ShownDeliveryState;
   reason?: string;
@@ -40,7 +42,7 @@ interface Filter {
   domain?: string;
 }
 
-/** Registers the recipients of a campaign. */
+/** Registers the page of the recipients, and the route of the CSV file. */
 export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   pageRoute<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
     app,
@@ -90,10 +92,10 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
 /** Returns the filter in the URL of a page, without empty and unknown parameters. */
 function readFilter({ search, state, reason, link, did, domain }: Record<string, string | undefined>): Filter {
   const activity = RECIPIENT_ACTIVITIES.find((name) => name === did);
-  const known = SHOWN_DELIVERY_STATES.find((name) => name === state);
+  const knownState = SHOWN_DELIVERY_STATES.find((name) => name === state);
   return {
     ...(search && { search }),
-    ...(known && { state: known }),
+    ...(knownState && { state: knownState }),
     ...(reason && { reason }),
     ...(link && /^\d{1,6}$/.test(link) && { link }),
     ...(activity && { did: activity }),
@@ -101,12 +103,12 @@ function readFilter({ search, state, reason, link, did, domain }: Record<string,
   };
 }
 
-/** Returns the URL of the recipients that a filter selects, as a page or as a file. */
+/** Returns the URL of the page or file with the recipients that pass a filter. */
 function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
   return withQuery(`/campaigns/${utr}${page}`, { ...filter });
 }
 
-/** The operators of a segment's rules about a mail, by what a filter asks for. No rule finds the contacts who still wait for the mail. */
+/** The operator of a segment rule about a mail, for each state and activity of a filter. No rule finds contacts who still wait for the mail. */
 const OPERATORS = {
   accepted: 'got',
   kept: 'got',
@@ -119,28 +121,28 @@ const OPERATORS = {
   unsubscribed: 'unsubscribed',
 } as const;
 
-/** A rule of a segment as the form of a segment takes it. */
-type GivenRule = [field: string, operator: string, value: string, until?: string | undefined];
+/** A rule of a segment in the fields of the form for segments. */
+type FormRule = [field: string, operator: string, value: string, until?: string | undefined];
 
-/** The rules that find the same contacts as a filter; null where none do. */
-function rulesOf(utr: string, { search, state, reason, link, did, domain }: Filter): GivenRule[] | null {
+/** Returns the rules of a segment that find the same contacts as a filter; null if no rules can find them. */
+function rulesOf(utr: string, { search, state, reason, link, did, domain }: Filter): FormRule[] | null {
   if (state === 'queued' || state === 'sending') return null;
-  const about = (operator: string, until?: string): GivenRule => ['activity.mail', operator, utr, until];
-  const inAddress = (operator: string, text: string): GivenRule => ['email', operator, text];
-  const rules: GivenRule[] = [
-    ...(state ? [about(OPERATORS[state])] : []),
-    ...(did ? [about(OPERATORS[did])] : []),
-    ...(reason ? [about('did not arrive because', readable(reason))] : []),
-    ...(link ? [about('clicked the link', link)] : []),
+  const mailRule = (operator: string, until?: string): FormRule => ['activity.mail', operator, utr, until];
+  const addressRule = (operator: string, text: string): FormRule => ['email', operator, text];
+  const mailRules: FormRule[] = [
+    ...(state ? [mailRule(OPERATORS[state])] : []),
+    ...(did ? [mailRule(OPERATORS[did])] : []),
+    ...(reason ? [mailRule('did not arrive because', readable(reason))] : []),
+    ...(link ? [mailRule('clicked the link', link)] : []),
   ];
   return [
-    ...(rules.length > 0 ? rules : [about('was a recipient')]),
-    ...(search ? [inAddress('starts with', search)] : []),
-    ...(domain ? [inAddress('ends with', `@${domain}`)] : []),
+    ...(mailRules.length > 0 ? mailRules : [mailRule('was a recipient')]),
+    ...(search ? [addressRule('starts with', search)] : []),
+    ...(domain ? [addressRule('ends with', `@${domain}`)] : []),
   ];
 }
 
-/** The form that makes a segment of the contacts that a filter finds; null if no rule of a segment finds them. */
+/** Returns the form that saves the contacts who pass a filter as a segment; null if no rules of a segment can find them. */
 async function segmentForm(
   request: FastifyRequest,
   summary: Summary,
@@ -155,14 +157,14 @@ async function segmentForm(
 
 interface SaveSegmentProps {
   summary: Summary;
-  rules: readonly GivenRule[];
+  rules: readonly FormRule[];
   filter: Filter;
   /** The URL of the link in the filter. */
   link: string | undefined;
   lists: readonly { id: number; name: string }[];
 }
 
-/** The name of a segment may have 255 characters. */
+/** The maximum number of characters in the name of a segment. */
 const MAX_NAME = 255;
 
 function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) {
@@ -181,7 +183,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
     query_type: 'and',
     segment_name: name.slice(0, MAX_NAME),
   };
-  const own = summary.recipient_id.find((target) => target.startsWith('contacts_'));
+  const campaignList = summary.recipient_id.find((target) => target.startsWith('contacts_'));
   return (
     <form method="post" action="/contacts/segments/new" class="search">
       {Object.entries(values).map(([key, value]) => (
@@ -189,7 +191,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
       ))}
       <select name="contact_type_id" aria-label={language.say('recipients.segment.list')}>
         {lists.map(({ id, name }) => (
-          <option key={id} value={id} selected={own === `contacts_${id}`}>
+          <option key={id} value={id} selected={campaignList === `contacts_${id}`}>
             {name}
           </option>
         ))}
@@ -199,7 +201,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
   );
 }
 
-/** The parts of a filter in words, each with its heading; a part that needs no heading has none. */
+/** Returns the parts of a filter in words, each with a heading, which is empty for a part that needs none. */
 function shownFilter(language: Language, filter: Filter, link: string | undefined): [heading: string, value: string][] {
   const { search, state, reason, did, domain } = filter;
   const parts: [heading: string, value: string][] = [];
@@ -222,11 +224,12 @@ interface RecipientsProps extends FoundPage {
   filter: Filter;
   /** The URL of the link in the filter. */
   link: string | undefined;
+  /** True if this is not the first page. */
   isLater: boolean;
   now: Date;
-  /** Whether the user may see mails as sent. */
+  /** True if the user may read sent mails. */
   canReadMails: boolean;
-  /** The form that makes a segment of the recipients, if rules can find them. */
+  /** The form that saves the recipients as a segment; null if rules cannot find them, or the user may not change anything. */
   save: VNode | null;
 }
 
@@ -244,9 +247,9 @@ function Recipients({
   save,
 }: RecipientsProps) {
   const language = useLanguage();
-  // The search form above shows `search` and `state`.
-  const { search: _, state: __, ...others } = filter;
-  const named = shownFilter(language, others, link);
+  // The fields of the search form show `search` and `state`, so the line below the form shows only the other parts of the filter.
+  const { search: _, state: __, ...otherParts } = filter;
+  const filterTexts = shownFilter(language, otherParts, link);
   const href = (after?: string) => listAddress(utr, { ...filter, ...(after !== undefined && { after }) });
   return (
     <>
@@ -269,9 +272,9 @@ function Recipients({
         {filter.did && <input type="hidden" name="did" value={filter.did} />}
         {filter.domain && <input type="hidden" name="domain" value={filter.domain} />}
       </SearchForm>
-      {named.length > 0 && (
+      {filterTexts.length > 0 && (
         <p class="small">
-          {named.map(([heading, value]) => (
+          {filterTexts.map(([heading, value]) => (
             <>
               {heading && `${heading}: `}
               <bdi>{value}</bdi>{' '}
@@ -284,15 +287,11 @@ function Recipients({
       {link && removed !== null && startsAt < removed && (
         <p class="quiet-text">{language.say('recipients.eventsRemoved', { day: language.date(new Date(removed)) })}</p>
       )}
-      {recipients.length === 0 ? (
-        next === null ? (
-          <NothingFound title={language.say('recipients.none')} all={`/campaigns/${utr}/recipients`} />
-        ) : (
-          <p>{language.say('recipients.noneHere')}</p>
-        )
-      ) : (
-        <FoundRecipients {...{ utr, recipients, now, canReadMails }} />
+      {recipients.length > 0 && <FoundRecipients {...{ utr, recipients, now, canReadMails }} />}
+      {recipients.length === 0 && next === null && (
+        <NothingFound title={language.say('recipients.none')} all={`/campaigns/${utr}/recipients`} />
       )}
+      {recipients.length === 0 && next !== null && <p>{language.say('recipients.noneHere')}</p>}
       <Pager first={isLater ? href() : null} next={next === null ? null : href(next)} />
     </>
   );
@@ -324,7 +323,7 @@ function FoundRecipients({
         },
         {
           heading: language.say('recipients.why'),
-          // The state of a mail in the test outbox already says where the mail is.
+          // For a mail in the test outbox, the state already says where the mail is, so the reply is left out.
           cell: ({ email, state, reply }) => (
             <span class="small">
               <bdi>{state === 'kept' ? '' : language.sentence(reply ?? '')}</bdi>{' '}
@@ -354,7 +353,7 @@ function FoundRecipients({
   );
 }
 
-/** The address, with a link to the contact while it exists. */
+/** The address of a recipient, with a link to the contact if the contact still exists. */
 function Address({ email, contactId }: { email: string; contactId: number | null }) {
   const address = <bdi>{email}</bdi>;
   return contactId === null ? address : <a href={`/contacts/${contactId}`}>{address}</a>;

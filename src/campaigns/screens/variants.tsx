@@ -1,7 +1,4 @@
-/**
- * The A/B test of a campaign: composing its variants, what a test of its size can find, the results of the variants, and
- * choosing one by hand.
- */
+/** The page on which the A/B test of a campaign is composed, and what it needs: the variants, and what a test of this size can find. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { SINGLE_SEND_STATUS, WINNER_BY } from '../../database/schema/index.ts';
@@ -11,8 +8,7 @@ import { type ListedTemplate, listTemplates } from '../../templates/operations.t
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
-import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
-import { numberColumn, Table } from '../../ui/components/table.tsx';
+import { Card, Notice } from '../../ui/components/surface.tsx';
 import { setFlash } from '../../ui/flash.ts';
 import { ask, attempt } from '../../ui/operations.ts';
 import { languageOf } from '../../ui/page.tsx';
@@ -21,8 +17,7 @@ import { field } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
 import { type Draft, readDraft } from '../operations/drafts.ts';
-import type { Report } from '../operations/reports.ts';
-import { chooseWinner, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
+import { readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
 import { sendStep, stepPath } from './compose/step.tsx';
 
 interface ByUtr {
@@ -33,7 +28,7 @@ const CONFLICT = 409;
 const UNPROCESSABLE = 422;
 const SEE_OTHER = 303;
 
-/** Registers the pages of an A/B test. */
+/** Registers the page of an A/B test, and the routes that save and remove the test. */
 export async function variantsScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ByUtr>(app, '/campaigns/:utr/edit/variants', show);
 
@@ -49,16 +44,16 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   /** Saves a test, which replaces a canary; null removes the test. */
   async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply, values: SubmittedTest | null) {
     const { utr } = request.params;
-    const hadFirstPart = values !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
-    const of = (own: (typeof OWN_FIELDS)[number]) => values?.variants.map((variant) => variant[own]);
+    const hadFirstBatch = values !== null && (await ask(request, readDraft, { utr })).draft.canary_percent > 0;
+    const listOf = (name: (typeof OWN_FIELDS)[number]) => values?.variants.map((variant) => variant[name]);
     const saved = await attempt(request, saveVariants, {
       utr,
       unchanged_since: field(request, 'unchanged_since'),
       ...(values !== null && {
-        subjects: of('subject'),
-        preheaders: of('preheader'),
-        sender_names: of('sender_name'),
-        template_ids: of('template_id'),
+        subjects: listOf('subject'),
+        preheaders: listOf('preheader'),
+        sender_names: listOf('sender_name'),
+        template_ids: listOf('template_id'),
         share: values.share,
         winner_by: values.winner_by,
         hours: values.hours,
@@ -66,8 +61,8 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       }),
     });
     if (!('problems' in saved)) {
-      const text = hadFirstPart ? 'compose.variants.savedWhole' : 'compose.saved';
-      setFlash(reply, 'good', values === null ? 'compose.variants.removed' : text);
+      const savedMessage = hadFirstBatch ? 'compose.variants.savedWhole' : 'compose.saved';
+      setFlash(reply, 'good', values === null ? 'compose.variants.removed' : savedMessage);
       return reply.redirect(stepPath(utr, values === null ? 'content' : 'variants'), SEE_OTHER);
     }
     if (
@@ -78,10 +73,10 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const language = languageOf(request, viewerOf(request));
-    // The page has a place for the problems of these fields.
-    const isPlaced = Object.keys(saved.problems).every((name) => ['share', 'winner_by', 'hours'].includes(name));
-    const problem =
-      saved.status === CONFLICT ? language.say('compose.variants.changed') : isPlaced ? saved.problem : saved.text;
+    // The form shows the problems of these fields beside them; all others must be shown above the form.
+    const areBesideFields = Object.keys(saved.problems).every((name) => ['share', 'winner_by', 'hours'].includes(name));
+    const otherProblem = areBesideFields ? saved.problem : saved.text;
+    const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : otherProblem;
     const sent = { ...(values && { values }), problems: saved.problems, problem };
     return show(request, reply.code(saved.status), sent);
   }
@@ -102,10 +97,10 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Returns the submitted test, without variants that do not differ. */
+/** Returns the submitted test, without variants that do not differ from A. */
 function submittedTest(request: FastifyRequest): SubmittedTest {
   const variants = Array.from({ length: MAX_VARIANTS }, (_, at) => {
-    const read = (own: (typeof OWN_FIELDS)[number]) => field(request, `${own}_${at + 1}`).trim();
+    const read = (name: (typeof OWN_FIELDS)[number]) => field(request, `${name}_${at + 1}`).trim();
     return {
       subject: read('subject'),
       preheader: read('preheader'),
@@ -114,13 +109,14 @@ function submittedTest(request: FastifyRequest): SubmittedTest {
     };
   });
   return {
-    variants: variants.filter((variant) => OWN_FIELDS.some((own) => variant[own] !== '')),
+    variants: variants.filter((variant) => OWN_FIELDS.some((name) => variant[name] !== '')),
     share: field(request, 'share'),
     winner_by: field(request, 'winner_by'),
     hours: field(request, 'hours'),
   };
 }
 
+/** The values that the form for a new test proposes. */
 const NEW_TEST: SubmittedTest = {
   variants: [],
   share: String(USUAL_TEST.share),
@@ -138,7 +134,7 @@ interface PageProps {
 
 function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, values, problems = {} }: PageProps) {
   const language = useLanguage();
-  const shown = values ?? (test === null ? NEW_TEST : asGiven(test));
+  const shown = values ?? (test === null ? NEW_TEST : formValues(test));
   const numbers = Array.from({ length: MAX_VARIANTS }, (_, at) => at + 1);
   return (
     <div class="compose">
@@ -156,8 +152,8 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
             <Variant
               key={number}
               number={number}
-              own={shown.variants[number - 1]}
-              isNext={number <= shown.variants.length + 1}
+              values={shown.variants[number - 1]}
+              isOpen={number <= shown.variants.length + 1}
               templates={templates}
             />
           ))}
@@ -221,8 +217,8 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
   );
 }
 
-/** Returns a stored test in the form of the form's fields. */
-function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['ab_test']>): SubmittedTest {
+/** Returns the values of the form for a stored test. */
+function formValues({ variants, share, winner_by, hours }: NonNullable<StoredTest['ab_test']>): SubmittedTest {
   return {
     variants: variants.map((variant) => ({ ...variant, template_id: String(variant.template_id || '') })),
     share: String(share),
@@ -233,27 +229,29 @@ function asGiven({ variants, share, winner_by, hours }: NonNullable<StoredTest['
 
 interface VariantProps {
   number: number;
-  own: SubmittedTest['variants'][number] | undefined;
-  /** True if the variant is open from the start: existing variants, and the next one. */
-  isNext: boolean;
+  /** The values of the variant; undefined if it does not exist yet. */
+  values: SubmittedTest['variants'][number] | undefined;
+  /** True if the variant is unfolded, as existing variants and the next new one are. */
+  isOpen: boolean;
   templates: readonly ListedTemplate[];
 }
 
-function Variant({ number, own, isNext, templates }: VariantProps) {
+/** The form fields of a variant. */
+function Variant({ number, values, isOpen, templates }: VariantProps) {
   const language = useLanguage();
   const name = variantName(number);
   const text = (field: 'subject' | 'preheader' | 'sender_name', label: string) => (
     <TextField
       name={`${field}_${number}`}
       label={label}
-      value={own?.[field] ?? ''}
+      value={values?.[field] ?? ''}
       placeholder={language.say('compose.variants.asA')}
       maxLength={255}
       autocomplete="off"
     />
   );
   return (
-    <details class="card variant" open={isNext}>
+    <details class="card variant" open={isOpen}>
       <summary>{language.say('compose.variants.one', { name })}</summary>
       <div class="stack">
         {text('subject', language.say('compose.subject'))}
@@ -262,7 +260,7 @@ function Variant({ number, own, isNext, templates }: VariantProps) {
         <SelectField
           name={`template_id_${number}`}
           label={language.say('compose.variants.content')}
-          value={own?.template_id ?? ''}
+          value={values?.template_id ?? ''}
           options={[
             { value: '', label: language.say('compose.variants.asA') },
             ...templates.map(({ id, template_name: label }) => ({ value: String(id), label })),
@@ -280,7 +278,7 @@ const MAX_VARIANTS = 3;
 /** The fields in which a variant can differ. */
 const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
 
-/** A test as the form has it: all fields are texts, and an empty one means that the variant does not differ from A. */
+/** The values of the form: all are texts, and an empty text means that the variant does not differ from A in this field. */
 interface SubmittedTest {
   variants: Record<(typeof OWN_FIELDS)[number], string>[];
   share: string;
@@ -288,7 +286,7 @@ interface SubmittedTest {
   hours: string;
 }
 
-/** The card in composing that leads to the A/B test of a campaign. */
+/** The card that links to the A/B test of a campaign. */
 export function TestCard({ draft: { utr, variants, languages } }: { draft: Draft }) {
   const language = useLanguage();
   const isTested = variants > 1 && languages.length === 0;
@@ -312,11 +310,11 @@ export function TestCard({ draft: { utr, variants, languages } }: { draft: Draft
 
 interface VariantFieldProps {
   name: string;
-  /** The number of variants, A included, or of versions; with one there is nothing to choose. */
+  /** The number of variants or versions, the mail itself included. If it is 1, there is nothing to choose. */
   variants: number;
-  /** The languages of versions; empty for a test. */
+  /** The languages of the versions; empty if the mail has variants of an A/B test. */
   languages: readonly string[];
-  /** The number of the selected one. */
+  /** The number of the selected variant or version. */
   value: string;
   problems?: Problems;
 }
@@ -327,8 +325,8 @@ export function nameOfVariant(language: Language, languages: readonly string[], 
   return number === 0 ? language.say('languages.main') : languageNamer(language)(languages[number - 1] ?? '');
 }
 
-/** The choice of a variant, or of a version in another language. */
-export function VariantField({ variants, languages, ...chosen }: VariantFieldProps) {
+/** The field in which a variant, or a version in another language, is chosen; nothing if there is only the mail itself. */
+export function VariantField({ variants, languages, ...fieldProps }: VariantFieldProps) {
   const language = useLanguage();
   if (variants === 1) return null;
   const options = Array.from({ length: variants }, (_, number) => ({
@@ -336,10 +334,10 @@ export function VariantField({ variants, languages, ...chosen }: VariantFieldPro
     label: nameOfVariant(language, languages, number),
   }));
   const label = language.say(languages.length === 0 ? 'variants.variant' : 'languages.version');
-  return <SelectField label={label} options={options} {...chosen} />;
+  return <SelectField label={label} options={options} {...fieldProps} />;
 }
 
-/** What a test of this size can find. */
+/** The sizes of the groups of a test, and the smallest differences that it can find. */
 export function Plan({ plan }: { plan: TestPlan }) {
   const language = useLanguage();
   const { per_variant: each, measured_per_variant: measured, rest, opens, clicks } = plan;
@@ -364,7 +362,7 @@ export function Plan({ plan }: { plan: TestPlan }) {
   );
 }
 
-/** The smallest difference that the test can find: from which rate of A to which other rate, and where the rate of A is from. */
+/** The smallest difference that the test can find, as the rate of A and the higher rate, and whether the rate of A is measured or assumed. */
 function Difference({
   expected: { base_rate: base, base_mails: mails, smallest_difference: least },
 }: {
@@ -386,156 +384,4 @@ function Difference({
       </span>
     </>
   );
-}
-
-type ReportedTest = NonNullable<Report['ab_test']>;
-
-/** Registers the form that chooses a variant. */
-export async function variantChoice(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { utr: string } }>('/campaigns/:utr/variant', async (request, reply) => {
-    const { utr } = request.params;
-    const variant = field(request, 'variant');
-    const chosen = await attempt(request, chooseWinner, { utr, variant });
-    if ('problems' in chosen) setFlash(reply, 'bad', 'campaigns.refused', { reason: chosen.text });
-    else setFlash(reply, 'good', 'variants.isChosen', { name: variantName(Number(variant)) });
-    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
-  });
-}
-
-/** The results of the variants, with a button to choose one if the user may. */
-export function Variants({ utr, test, mayChoose }: { utr: string; test: ReportedTest; mayChoose: boolean }) {
-  const language = useLanguage();
-  const title = language.say('variants.title');
-  const isOpen = test.winner === null && test.state !== 'cancelled';
-  const rate = ({ people, rate: share, low, high }: ReportedTest['variants'][number]['opens']) => (
-    <span class="named">
-      <span>
-        {language.percent(share)} ({language.number(people)})
-      </span>
-      <span class="small quiet-text">
-        {language.percent(low)} – {language.percent(high)}
-      </span>
-    </span>
-  );
-  return (
-    <div class="stack">
-      <Card title={title} isList>
-        <Notice tone={test.verdict === 'winner' ? 'good' : 'plain'}>{outcome(language, test)}</Notice>
-        <Table
-          caption={title}
-          rows={test.variants}
-          keyOf={({ variant }) => variant}
-          columns={[
-            {
-              heading: language.say('variants.variant'),
-              cell: ({ variant, subject, preheader, sender_name }) => (
-                <span class="named">
-                  <span>
-                    {variantName(variant)} <bdi>{subject}</bdi>{' '}
-                    {variant === test.winner && <WinnerBadge verdict={test.verdict} />}
-                    {test.worse.includes(variant) && <Badge>{language.say('variants.isWorse')}</Badge>}
-                  </span>
-                  <span class="small quiet-text">
-                    <bdi>{preheader}</bdi> {sender_name !== '' && <bdi>({sender_name})</bdi>}
-                  </span>
-                </span>
-              ),
-            },
-            {
-              heading: language.say('campaigns.delivered'),
-              isNumber: true,
-              cell: ({ delivered, kept }) => language.number(delivered - kept),
-            },
-            ...(test.variants.some(({ kept }) => kept > 0) ? [numberColumn(language, 'delivery.kept', 'kept')] : []),
-            { heading: language.say('campaigns.opened'), isNumber: true, cell: ({ opens }) => rate(opens) },
-            { heading: language.say('campaigns.clicked'), isNumber: true, cell: ({ clicks }) => rate(clicks) },
-            {
-              heading: language.say(BEHIND[test.measured_by]),
-              isNumber: true,
-              cell: ({ behind }) => (behind === null ? '–' : <Behind {...behind} />),
-            },
-          ]}
-        />
-      </Card>
-      <p class="small quiet-text">{language.say('variants.about')}</p>
-      {isOpen && <p>{standing(language, test)}</p>}
-      {isOpen && mayChoose && (
-        <div class="buttons">
-          {test.variants.map(({ variant }) => (
-            <Confirm
-              key={variant}
-              id={`variant-${variant}`}
-              action={`/campaigns/${utr}/variant`}
-              look="plain"
-              label={language.say('variants.choose', { name: variantName(variant) })}
-              title={language.say('variants.choose.title', { name: variantName(variant) })}
-            >
-              <input type="hidden" name="variant" value={variant} />
-              <p>{language.say('variants.choose.text', { count: test.rest })}</p>
-              <p>{standing(language, test)}</p>
-            </Confirm>
-          ))}
-        </div>
-      )}
-    </div>
-  );
-}
-
-/** The badge of the variant that was chosen for the other recipients; none if the test found no difference. */
-function WinnerBadge({ verdict }: Pick<ReportedTest, 'verdict'>) {
-  const language = useLanguage();
-  if (verdict === 'winner') return <Badge tone="good">{language.say('variants.isWinner')}</Badge>;
-  return verdict === 'chosen' ? <Badge>{language.say('variants.isChoice')}</Badge> : null;
-}
-
-const BEHIND = { opens: 'variants.behind.opens', clicks: 'variants.behind.clicks' } as const;
-
-/** How many points a rate is behind the highest one, with its interval. */
-function Behind({ difference, low, high }: NonNullable<ReportedTest['variants'][number]['behind']>) {
-  const language = useLanguage();
-  const points = (share: number) => Math.round(share * 1000) / 10 || 0;
-  return (
-    <span class="named">
-      <span>{language.say('variants.points', { count: points(difference) })}</span>
-      <span class="small quiet-text">
-        {language.say('variants.points.range', { low: points(low), high: points(high) })}
-      </span>
-    </span>
-  );
-}
-
-/**
- * Returns what is known now, for somebody who chooses the winner by hand: which variants are clearly worse, and between
- * which it is too early to choose.
- */
-function standing(language: ReturnType<typeof useLanguage>, { variants, worse, measured_by }: ReportedTest): string {
-  const names = (numbers: readonly number[]) => numbers.map(variantName).join(', ');
-  const others = variants.flatMap(({ variant }) => (worse.includes(variant) ? [] : [variant]));
-  const by = language.say(BY[measured_by]);
-  if (worse.length === 0) return language.say('variants.tooEarly', { by });
-  if (others.length === 1) return language.say('variants.isClear', { by, name: names(others), others: names(worse) });
-  return language.say('variants.someWorse', { by, worse: names(worse), names: names(others) });
-}
-
-const BY = { opens: 'variants.by.opens', clicks: 'variants.by.clicks' } as const;
-
-/** Returns a sentence about the state of the test: what it waits for, or the decision. */
-function outcome(
-  language: ReturnType<typeof useLanguage>,
-  { state, winner_by, hours, decides_at, verdict, winner, better_than, worse, rest }: ReportedTest,
-): string {
-  const count = rest;
-  if (state === 'cancelled') return language.say('variants.cancelled');
-  if (verdict === 'no_difference')
-    return worse.length === 0
-      ? language.say('variants.noDifference', { count })
-      : language.say('variants.noDifference.worse', { count, worse: worse.map(variantName).join(', ') });
-  const name = variantName(winner ?? 0);
-  if (verdict === 'chosen') return language.say('variants.chosen', { name, count });
-  if (verdict === 'winner')
-    return language.say('variants.winner', { name, others: better_than.map(variantName).join(', '), count });
-  if (winner_by === 'hand') return language.say('variants.byHand', { count });
-  if (decides_at === null) return language.say('variants.sending', { hours, count });
-  const time = `${language.dateTime(new Date(decides_at))} ${language.zone}`;
-  return language.say('variants.waiting', { time, count });
 }

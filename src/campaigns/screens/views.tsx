@@ -1,8 +1,7 @@
-/** The links between the views of the campaigns: the list and the calendar. */
+/** The tabs with which users switch between the list and the calendar of campaigns. */
 import { Tabs } from '../../ui/components/surface.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 
-/** The tabs above the list and the calendar. */
 export function CampaignViews({ current }: { current: 'list' | 'calendar' }) {
   const language = useLanguage();
   const tab = (view: 'list' | 'calendar', href: string) => ({

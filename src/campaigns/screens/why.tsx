@@ -1,4 +1,4 @@
-/** Why one contact gets a campaign or not: a page, and the table of rules, which the page of an automation has too. */
+/** The page that explains why one contact gets a campaign or not. The page of an automation uses its form and its table of rules, too. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -73,6 +73,7 @@ export function WhyForm({ email, problems }: { email: string; problems: Paramete
   );
 }
 
+/** The state of the contact's mail. */
 function Outcome({ delivery }: Why) {
   const language = useLanguage();
   return (
@@ -101,7 +102,7 @@ function Outcome({ delivery }: Why) {
   );
 }
 
-/** The rules with their values now, and what would change those that are not met. */
+/** The table of rules with their current values, and what would let a rule allow the mail. */
 export function Rules({ rules }: { rules: Static<typeof CheckedRules> }) {
   const language = useLanguage();
   return (

@@ -1,4 +1,4 @@
-/** Reads mails as sent (an addition). */
+/** The operation that reads a mail exactly as it was sent (an addition to the contract). */
 import type { Database } from 'better-sqlite3';
 import Type from 'typebox';
 import { recordId } from '../../database/ownership.ts';
@@ -15,24 +15,24 @@ import { inShowingTurn } from '../../http/account-share.ts';
 import { identifier } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 
-/** Returns the message in ASCII. Its links act for its recipient, so users with read access only may not read it. */
+/** Returns the message in ASCII. The links in the message act for its recipient, so users with the read-only role may not read it. */
 export const readSentMail = operation({
   name: 'Read an e-mail exactly as it was sent (addition)',
   description:
-    'The bytes that a server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. They are rendered again from the values kept at that time, and compared with the SHA-256 of what was sent. 429: too many e-mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was started anew while a sender node had the e-mail), or the bytes would differ.',
+    'Returns the bytes that an SMTP server accepted for this delivery of a campaign or automation, without the dots that SMTP adds. The e-mail is rendered again from the values that were kept when it was sent, and compared with the SHA-256 of the sent e-mail. 429: too many e-mails are being shown. 409: the values are not kept (keeps_sent_mails was 0, 90 days are over, or the service was restarted while a sender node had the e-mail), or the bytes would differ.',
   role: 'editor',
-  input: Type.Object({ id: identifier('The delivery: kept_mail_id of a timeline or of recipients.') }),
+  input: Type.Object({ id: identifier('The delivery: the kept_mail_id in a timeline or in a list of recipients.') }),
   async run(context, { id }): Promise<string> {
     const delivery = recordId(id);
     const { accountId } = context;
     const kept = findKept(context.db.$client, delivery, accountId);
     if (kept === undefined) throw notFound('Record not found');
-    // Its content and files are read only when it is the account's turn, because they take megabytes.
+    // The content and the attachments can have megabytes, so they are read only when it is the account's turn.
     return inShowingTurn(accountId, () => rendered(context, delivery, kept), context.isGone);
   },
 });
 
-/** Returns a kept mail with the bytes that were sent. Throws 409 if that cannot be done. */
+/** Renders a kept mail again. Throws 409 if its values are not kept, or the result differs from the sent mail. */
 async function rendered(context: Context, delivery: number, kept: KeptDelivery): Promise<string> {
   const mail = sentMailOf(context, delivery, kept);
   if (mail === null) throw conflict(sentence('sent_mail_not_kept'));
@@ -44,20 +44,27 @@ async function rendered(context: Context, delivery: number, kept: KeptDelivery):
   return raw;
 }
 
+/** The mailing and the address of a delivery. */
 interface MailingColumns extends Pick<SentMail, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind'> {
   normalized_email: string;
 }
 
+/** The values that were kept when the mail of a delivery was sent. */
 interface KeptColumns {
+  /** `SentFacts` as JSON. */
   facts: string;
+  /** `SentRecipient` as JSON. */
   recipient: string;
+  /** Epoch milliseconds. */
   renderedAt: number;
+  /** The SHA-256 of the sent mail. */
   digest: Buffer;
 }
 
-/** A delivery of the account, with what was kept of its mail; null if nothing was. */
+/** A delivery of the account. The kept columns are null if nothing was kept of its mail. */
 type KeptDelivery = MailingColumns & (KeptColumns | { [Column in keyof KeptColumns]: null });
 
+/** Returns a delivery with the values that were kept of its mail; undefined if the account has no such delivery. */
 function findKept(client: Database, delivery: number, accountId: number): KeptDelivery | undefined {
   return client
     .prepare<[number, number], KeptDelivery>(`
@@ -69,7 +76,7 @@ function findKept(client: Database, delivery: number, accountId: number): KeptDe
     .get(delivery, accountId);
 }
 
-/** Returns a kept mail with all that rendering needs; null if nothing was kept of it, or its key was deleted. */
+/** Returns a kept mail with everything that rendering needs; null if nothing was kept of the mail, or its DKIM key was deleted. */
 function sentMailOf(
   { db, tokens }: Context,
   delivery: number,
@@ -77,8 +84,8 @@ function sentMailOf(
 ): SentMail | null {
   if (kept.recipient === null) return null;
   const { facts, recipient: values, ...mailing } = kept;
-  const { key: named, is_by_node, ...common }: SentFacts = JSON.parse(facts);
-  const key = named === null ? null : findKey(db.$client, named);
+  const { key: keyName, is_by_node, ...common }: SentFacts = JSON.parse(facts);
+  const key = keyName === null ? null : findKey(db.$client, keyName);
   if (key === undefined) return null;
   const recipient: SentRecipient = JSON.parse(values);
   const { id, user_id: user, unsubscribe_group_id: group } = mailing;
@@ -102,6 +109,7 @@ function sentMailOf(
   };
 }
 
+/** Returns the DKIM key of a domain with this selector; undefined if it was deleted. */
 function findKey(client: Database, { domain, selector }: NonNullable<SentFacts['key']>): SentMail['key'] | undefined {
   const privateKey = client
     .prepare<[string, string], { private_key: string }>(
@@ -111,7 +119,7 @@ function findKey(client: Database, { domain, selector }: NonNullable<SentFacts['
   return privateKey === undefined ? undefined : { domain, selector, privateKey };
 }
 
-/** The frozen content of a mailing, and its attachments. */
+/** Reads the frozen content of a mailing, and its attachments. */
 function readContent(client: Database, mailing: number): Pick<SentMail, 'content' | 'attachments'> {
   const { content = '', ids = '[]' } =
     client

@@ -1,4 +1,4 @@
-/** The settings page for the check and the links of mails. */
+/** The settings page for the check, the language and the links of mails, and for keeping sent mails. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
@@ -13,7 +13,7 @@ import { languageOptions } from '../../../ui/words/known.ts';
 import { LinkFields } from '../../screens/compose/link-fields.tsx';
 import { changeMailSettings, type MailSettings, readMailSettings } from '../operations.ts';
 
-/** Registers the settings page for the checks and links of mails. */
+/** Registers the settings page of mails. */
 export async function mailSettingsScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/mails', (request, reply) => {
     requireOwner(request);

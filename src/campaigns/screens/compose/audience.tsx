@@ -1,4 +1,4 @@
-/** The first step: the recipients and exclusions of a campaign with exact numbers, its sender and its unsubscribe group. */
+/** The first step of composing: the recipients and exclusions of a campaign with exact numbers, its sender and its topic. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Country } from '../../../audience/places/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
@@ -32,12 +32,13 @@ export function audienceStep(app: FastifyInstance): void {
   );
 }
 
+/** Returns the values of the submitted form. Fields that the form did not have are absent. */
 function submittedFields(request: FastifyRequest): Fields {
   const values: Record<string, unknown> = Object.assign(Object.create(null), request.body);
   return {
     recipient_id: texts(values.recipient_id),
     exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
-    // Without senders or groups the form has no field for them.
+    // If the account has no senders or no topics, the form has no field for them.
     ...(values.sender_id !== undefined && { sender_id: field(request, 'sender_id') }),
     ...(values.unsubscribe_group_id !== undefined && {
       unsubscribe_group_id: field(request, 'unsubscribe_group_id'),
@@ -48,12 +49,13 @@ function submittedFields(request: FastifyRequest): Fields {
 const storedFields = (draft: Draft): Fields => ({
   recipient_id: draft.recipient_id,
   exclude_specific_recipient_id: draft.exclude_specific_recipient_id,
-  sender_id: chosen(draft.sender_id),
-  unsubscribe_group_id: chosen(draft.unsubscribe_group_id),
+  sender_id: idText(draft.sender_id),
+  unsubscribe_group_id: idText(draft.unsubscribe_group_id),
 });
 
-const chosen = (id: number) => (id === 0 ? '' : String(id));
+const idText = (id: number) => (id === 0 ? '' : String(id));
 
+/** Returns the form of the step. */
 async function content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems, refused?: Refused) {
   const [choices, { audience }, countries] = await Promise.all([
     readChoices(request),
@@ -77,14 +79,14 @@ function AudienceForm({ draft, values, choices, audience, problems, countries, r
   const language = useLanguage();
   const { targets, senders, groups } = choices;
   const stored = storedFields(draft);
-  const shown = [
+  const fieldNames = [
     'recipient_id',
     'exclude_specific_recipient_id',
     ...(senders.length > 0 ? ['sender_id'] : []),
     ...(groups.length > 0 ? ['unsubscribe_group_id'] : []),
   ];
-  const seen = seenValue(Object.fromEntries(shown.map((name) => [name, stored[name] ?? ''])));
-  const lacking = [
+  const seen = seenValue(Object.fromEntries(fieldNames.map((name) => [name, stored[name] ?? ''])));
+  const missing = [
     ...(targets.length === 0 ? (['list'] as const) : []),
     ...(senders.length === 0 ? (['sender'] as const) : []),
     ...(groups.length === 0 ? (['group'] as const) : []),
@@ -92,7 +94,7 @@ function AudienceForm({ draft, values, choices, audience, problems, countries, r
   const beside = (
     <>
       <Total audience={audience} />
-      <InPlace {...{ utr: draft.utr, lacking, countries, refused }} />
+      <InPlace {...{ utr: draft.utr, missing, countries, refused }} />
     </>
   );
   return (
@@ -109,7 +111,7 @@ function AudienceForm({ draft, values, choices, audience, problems, countries, r
             label={language.say('compose.group')}
             hint={language.say('compose.group.hint')}
             value={String(values.unsubscribe_group_id ?? '')}
-            options={withNone(
+            options={withEmptyChoice(
               language,
               values.unsubscribe_group_id,
               groups.map(({ id, group_name: label }) => ({ value: String(id), label })),
@@ -132,7 +134,7 @@ function AudienceForm({ draft, values, choices, audience, problems, countries, r
   );
 }
 
-/** The choice of the sender, or the link to add the first one. */
+/** The field in which the sender is chosen; if the account has no sender, the link to the page that adds one. */
 export function SenderField({
   senders,
   value,
@@ -154,13 +156,13 @@ export function SenderField({
       name="sender_id"
       label={language.say('compose.sender')}
       value={String(value ?? '')}
-      options={withNone(language, value, senderOptions(language, senders))}
+      options={withEmptyChoice(language, value, senderOptions(language, senders))}
       problems={problems}
     />
   );
 }
 
-/** The options for the sender; unverified ones are marked. */
+/** Returns the options for the sender. Unverified senders are marked. */
 export function senderOptions(language: Language, senders: readonly SenderChoice[]) {
   return senders.map(({ id, from_name: name, from_email: email, is_verified: isVerified }) => {
     const sender = `${name} <${email}>`;
@@ -171,23 +173,27 @@ export function senderOptions(language: Language, senders: readonly SenderChoice
   });
 }
 
-/** The options, after an empty one where none of several is chosen. */
-function withNone(language: Language, value: Fields[string] | undefined, options: { value: string; label: string }[]) {
+/** Returns the options. If there are several and none of them is chosen, an empty option comes first. */
+function withEmptyChoice(
+  language: Language,
+  value: Fields[string] | undefined,
+  options: { value: string; label: string }[],
+) {
   const isChosen = options.some((option) => option.value === value);
   return isChosen || options.length === 1
     ? options
     : [{ value: '', label: language.say('compose.choose') }, ...options];
 }
 
-/** Returns the targets in their order, selected ones first, so that they can be seen in a long list. */
+/** Returns the targets with the chosen ones first, so that a user sees them in a long list. */
 export function chosenFirst(targets: readonly Target[], values: Fields): Target[] {
   const chosen = [values.recipient_id, values.exclude_specific_recipient_id].flat();
   const isChosen = ({ value }: Target) => chosen.includes(value);
   return [...targets.filter(isChosen), ...targets.filter((target) => !isChosen(target))];
 }
 
-/** More lists and segments than this are found by typing. */
-const MANY = 8;
+/** The number of lists and segments above which the table has a search field. */
+const MANY_TARGETS = 8;
 
 /** The lists and segments, each with a checkbox to include it and one to exclude it. */
 export function Targets({
@@ -215,7 +221,7 @@ export function Targets({
   return (
     <Island name="find-rows" data={{ text: language.fill('compose.audience.found', {}) }}>
       {problem !== '' && <p class="problem">{problem}</p>}
-      {targets.length > MANY && (
+      {targets.length > MANY_TARGETS && (
         <div class="finder" data-finder hidden>
           <input
             type="search"
@@ -262,7 +268,7 @@ export function Targets({
   );
 }
 
-/** The number of recipients, and of excluded contacts by reason. */
+/** The number of recipients, and of skipped contacts by reason. */
 export function Total({ audience: { recipients, left_out: leftOut } }: { audience: Audience }) {
   const language = useLanguage();
   const count = leftOut.reduce((sum, reason) => sum + reason.count, 0);

@@ -1,4 +1,7 @@
-/** The third step: the preview of the mail for a recipient, problems that may keep recipients from reading it, and a test mail. */
+/**
+ * The third step of composing: the preview of the mail for a recipient, the problems that may keep recipients from reading it, and a test
+ * mail. Mails of automations have the same page.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
@@ -55,8 +58,8 @@ export async function checkStep(
     const tested = await composed.test({ email_address: address, ...(variant && { variant }) });
     if ('problems' in tested) {
       const language = languageOf(request, viewerOf(request));
-      const isNoAddress = parseAddress(address) === null && !address.includes(',');
-      const test = { address, problem: isNoAddress ? language.say('problem.field_email') : tested.text };
+      const isInvalid = parseAddress(address) === null && !address.includes(',');
+      const test = { address, problem: isInvalid ? language.say('problem.field_email') : tested.text };
       return show(request, reply.code(tested.status), { variant }, test);
     }
     const isKept = isTestMode(db.$client, config);
@@ -78,12 +81,12 @@ export async function checkStep(
     const composed = await kind.read(request, request.params);
     const choice = previewChoice(query);
     const { email = '', variant = '' } = choice;
-    const [missing, checked, all] = await Promise.all([
+    const [missing, checked, checkedForAll] = await Promise.all([
       composed.missing(),
       composed.check(choice),
       query.all === undefined ? undefined : composed.checkAll(),
     ]);
-    // No recipient has the address, there is no such variant, or the account must wait.
+    // The check is refused if no recipient has the address, there is no such variant, or the account must wait.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
     const mail = 'problems' in checked ? null : checked.output.checked;
     const content = (
@@ -91,7 +94,7 @@ export async function checkStep(
         {missing}
         {mail !== null && mail.problem === null && <Checks composed={composed} findings={mail.findings} />}
         {mail !== null && mail.problem === null && (
-          <ForAll address={composed.address('check')} checked={all?.recipients} />
+          <ForAll address={composed.address('check')} checked={checkedForAll?.recipients} />
         )}
         {composed.link_parameters && <LinkParameters parameters={composed.link_parameters} />}
         {composed.next !== null && (
@@ -107,7 +110,7 @@ export async function checkStep(
   }
 }
 
-/** Returns which recipient and variant to preview, without empty values. */
+/** Returns the recipient and the variant to preview, without empty values. */
 function previewChoice(query: PreviewChoice): PreviewChoice {
   const [email = ''] = texts(query.email);
   const [variant] = texts(query.variant);
@@ -186,7 +189,7 @@ function ToReview({ href }: { href: string }) {
   return <LinkButton href={href} label={useLanguage().say('compose.check.next')} />;
 }
 
-/** The findings that need attention, each with a link to fix it. Passed checks are collapsed. */
+/** The findings that need attention, each with links to the pages that fix it. Passed checks are folded. */
 function Checks({ composed, findings }: { composed: Composed; findings: readonly Finding[] }) {
   const language = useLanguage();
   const good = findings.filter(({ is_good }) => is_good === 1);
@@ -229,7 +232,7 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
 }
 
 /**
- * The findings for all recipients, or the button that starts this check. `checked`: undefined before the check; null if there are no
+ * The findings for all recipients, or the button that starts their check. `checked` is undefined before the check, and null if there are no
  * recipients.
  */
 function ForAll({ address, checked }: { address: string; checked: CheckedForAll['recipients'] | undefined }) {
@@ -249,8 +252,8 @@ function ForAll({ address, checked }: { address: string; checked: CheckedForAll[
 }
 
 /**
- * Links to the place where a finding can be fixed: for texts and links, each in the designer, or in the code of a mail written in HTML;
- * otherwise the content or the sender.
+ * Links to the pages on which a finding can be fixed. Each text or link with a finding links to its place in the designer, or to the code of a
+ * mail written in HTML. All other findings link to the content or the sender.
  */
 function FixLinks({ composed, finding: { check, names } }: { composed: Composed; finding: Finding }) {
   const language = useLanguage();
@@ -268,18 +271,22 @@ function FixLinks({ composed, finding: { check, names } }: { composed: Composed;
         ))}
       </ul>
     );
-  const isOfSender = place === 'sender';
-  const href = isOfSender ? `/settings/senders/${composed.sender_id}` : composed.address(isCode ? 'html' : 'content');
+  if (place === 'sender')
+    return (
+      <a class="small" href={`/settings/senders/${composed.sender_id}`}>
+        {language.say('compose.check.toSender')}
+      </a>
+    );
   return (
-    <a class="small" href={href}>
-      {language.say(isOfSender ? 'compose.check.toSender' : 'compose.check.toContent')}
+    <a class="small" href={composed.address(isCode ? 'html' : 'content')}>
+      {language.say('compose.check.toContent')}
     </a>
   );
 }
 
 interface TestMailProps {
   composed: Composed;
-  /** The previewed variant, which is also sent unless another one is chosen. */
+  /** The number of the previewed variant, which is also sent unless the user chooses another one. */
   variant: string;
   address: string;
   problem: string;

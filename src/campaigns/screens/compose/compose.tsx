@@ -1,4 +1,4 @@
-/** Composing a campaign in four steps, which can be opened in any order. */
+/** Registers the pages with which a campaign is composed: a page that begins it, four steps that can be opened in any order, and their subpages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
@@ -43,6 +43,7 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
 
 const SEE_OTHER = 303;
 
+/** Registers the page that begins a campaign with its name. */
 async function newCampaignScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/campaigns/new', (request, reply) => send(request, reply, <NewCampaign />));
 

@@ -1,8 +1,6 @@
-/** The second step: subject and preview text with merge tags and hints, and the content of the mail. */
-
+/** The second step of composing: the subject and the preview text, with merge tags and hints, and the content of the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listPlaceholders } from '../../../audience/fields/operations.ts';
-import { findSpamWords } from '../../../delivery/checks/spam-words.ts';
 import { LanguagesCard } from '../../../templates/languages/screens/versions.tsx';
 import { listTemplates } from '../../../templates/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
@@ -20,6 +18,7 @@ import { TestCard } from '../variants.tsx';
 import { LinkFields } from './link-fields.tsx';
 import { type Composed, composedCampaign } from './mail-content.tsx';
 import { type Fields, SavedForm, savedStep, seenValue, stepPath } from './step.tsx';
+import { subjectHints, subjectLength } from './subject-hints.ts';
 
 /** Registers the step with the subject and the content. */
 export function contentStep(app: FastifyInstance): void {
@@ -48,6 +47,7 @@ const storedFields = (draft: Draft): Fields => ({
   utm_content: String(draft.utm_content),
 });
 
+/** Returns the form of the step. */
 async function content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems) {
   const { contents: placeholders } = await ask(request, listPlaceholders, {});
   const template = draft.content === 'template' ? await findTemplateName(request, draft.template_id) : '';
@@ -55,7 +55,7 @@ async function content(request: FastifyRequest, draft: Draft, values: Fields, pr
   return <ContentForm {...{ draft, mail, values, problems, placeholders, template }} />;
 }
 
-/** Returns the name of a template; empty if there is none with this id. */
+/** Returns the name of the template with this id; empty if there is none. */
 export async function findTemplateName(request: FastifyRequest, id: number): Promise<string> {
   const templates = await ask(request, listTemplates, { built_in: 1 });
   return templates.find((template) => template.id === id)?.template_name ?? '';
@@ -67,7 +67,7 @@ interface FormProps {
   values: Fields;
   problems: Problems;
   placeholders: readonly string[];
-  /** The name of its template, if it is an unchanged template. */
+  /** The name of the template, if the content is an unchanged template; otherwise empty. */
   template: string;
 }
 
@@ -105,7 +105,7 @@ function ContentForm({ draft, mail, values, problems, placeholders, template }: 
   );
 }
 
-/** Which parameters the links get. */
+/** The fields of the parameters that links get. */
 function LinkRules({ draft, values, problems }: Pick<FormProps, 'draft' | 'values' | 'problems'>) {
   const language = useLanguage();
   const text = (name: string) => String(values[name] ?? '');
@@ -150,7 +150,7 @@ interface SubjectFieldsProps {
   problems: Problems;
 }
 
-/** The subject and the preview text, with merge tags. */
+/** The fields of the subject and the preview text, which can have merge tags. */
 export function SubjectFields({ subject, preheader, isRequired = false, problems }: SubjectFieldsProps) {
   const language = useLanguage();
   const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
@@ -191,10 +191,7 @@ export function Hints({ subject, preheader }: { subject: string; preheader: stri
   );
 }
 
-/**
- * The merge tags, each with what it stands for: the label of a field, or what `labels` has. A script inserts them into
- * the last used field.
- */
+/** The merge tags, each with its label, which by default is that of the field. A script inserts a chosen merge tag into the last used field. */
 export function Placeholders({
   names,
   labels = {},
@@ -223,7 +220,7 @@ export function Placeholders({
   );
 }
 
-/** The present mail, and the ways to change its content. `template` is the name of its template, if it is an unchanged template. */
+/** The present mail, and links to the pages that change its content. `template` is the name of its template, if its content is an unchanged template. */
 export function MailContent({ mail, template }: { mail: Composed; template: string }) {
   const { utr, name, content: source } = mail;
   const language = useLanguage();
@@ -257,44 +254,3 @@ export function MailContent({ mail, template }: { mail: Composed; template: stri
     </Card>
   );
 }
-
-/** The number of characters of a subject that phones show. */
-const PHONE_CHARACTERS = 40;
-const LONG_CHARACTERS = 60;
-/** Stands for a merge tag without a default, which is about as long as a first name. */
-const NAME = 'Johanna';
-const MAX_WORDS = 3;
-
-type SubjectHint =
-  | { hint: 'long'; limit: number }
-  | { hint: 'capitals' | 'words'; words: string }
-  | { hint: 'marks' | 'preheader' };
-
-/** Returns the number of characters of the subject for a contact whose name is known. */
-export function subjectLength(subject: string): number {
-  return [...withNames(subject)].length;
-}
-
-/** Returns the hints about subject and preview text; none if nothing is unusual. */
-export function subjectHints(subject: string, preheader: string): SubjectHint[] {
-  const written = withNames(subject);
-  const hints: SubjectHint[] = [];
-  if (subjectLength(subject) > LONG_CHARACTERS) hints.push({ hint: 'long', limit: PHONE_CHARACTERS });
-  const capitals = written.match(/\p{Lu}{4,}/gu) ?? [];
-  if (capitals.length > 0) hints.push({ hint: 'capitals', words: listed(capitals) });
-  const known = findSpamWords(`${written} ${withNames(preheader)}`).map(({ word }) => word);
-  if (known.length > 0) hints.push({ hint: 'words', words: listed(known) });
-  if ((written.match(/!/g) ?? []).length > 1) hints.push({ hint: 'marks' });
-  if (subject !== '' && preheader === '') hints.push({ hint: 'preheader' });
-  return hints;
-}
-
-/** Returns the text with each merge tag replaced by its default, or by a name. */
-function withNames(text: string): string {
-  return text.replaceAll(
-    /\(\([ \t]{0,8}\w{1,255}[ \t]{0,8}(?:\|([^()|]{0,1000}))?\)\)/g,
-    (_, placeholder) => placeholder ?? NAME,
-  );
-}
-
-const listed = (words: readonly string[]) => [...new Set(words)].slice(0, MAX_WORDS).join(', ');

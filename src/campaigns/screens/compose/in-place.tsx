@@ -1,4 +1,7 @@
-/** Making a list, a sender or a topic without leaving the campaign: small forms that lead back to the step with the new one chosen. */
+/**
+ * Small forms that add a list, a sender or a topic without leaving the campaign. After a form, the step is shown again, with the new record
+ * chosen for the campaign.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { addContactType } from '../../../audience/contact-types/operations.ts';
@@ -19,7 +22,7 @@ import { stepPath } from './step.tsx';
 type Kind = 'list' | 'sender' | 'group';
 type Values = Readonly<Record<string, string>>;
 
-/** A form that was refused: what was typed, and what is wrong with it. */
+/** A form that was refused, with the submitted values and their problems. */
 export interface Refused {
   kind: Kind;
   values: Values;
@@ -27,37 +30,44 @@ export interface Refused {
   problem: string;
 }
 
+/** A kind of record that these forms add. */
 interface RecordKind {
-  /** The fields of the form. */
+  /** The names of the form fields. */
   fields: readonly string[];
   add(request: FastifyRequest, values: Values): Promise<Attempt<{ id: number }>>;
-  /** The fields of the campaign that the new record changes. */
-  chosen(draft: Draft, id: number): Partial<Parameters<typeof saveDraft.run>[1]>;
+  /** Returns the change of the campaign that chooses the new record. */
+  choiceOf(draft: Draft, id: number): Partial<Parameters<typeof saveDraft.run>[1]>;
 }
 
 const KINDS: Readonly<Record<Kind, RecordKind>> = {
   list: {
     fields: ['name'],
     add: (request, { name = '' }) => attempt(request, addContactType, { name }),
-    chosen: ({ recipient_id }, id) => ({ recipient_id: [...recipient_id, `contacts_${id}`] }),
+    choiceOf: ({ recipient_id }, id) => ({ recipient_id: [...recipient_id, `contacts_${id}`] }),
   },
   sender: {
     fields: ['from_name', 'from_email', 'company_address', 'country_id'],
-    // Replies come to the same address until the settings say otherwise.
-    add: (request, { from_name = '', from_email = '', ...rest }) =>
-      attempt(request, addSender, { ...rest, from_name, from_email, reply_to_email: from_email, nickname: from_name }),
-    chosen: (_draft, id) => ({ sender_id: id }),
+    // The settings of the sender can change the reply-to address and the internal name later.
+    add: (request, { from_name = '', from_email = '', ...address }) =>
+      attempt(request, addSender, {
+        ...address,
+        from_name,
+        from_email,
+        reply_to_email: from_email,
+        nickname: from_name,
+      }),
+    choiceOf: (_draft, id) => ({ sender_id: id }),
   },
   group: {
     fields: ['group_name'],
-    // Recipients read the description on their preference page.
+    // The preference page shows the description to recipients, so it is not left empty.
     add: (request, { group_name = '' }) =>
       attempt(request, addGroup, { group_name, description: group_name, is_display: 1 }),
-    chosen: (_draft, id) => ({ unsubscribe_group_id: id }),
+    choiceOf: (_draft, id) => ({ unsubscribe_group_id: id }),
   },
 };
 
-/** Registers what the forms do. `show` sends the step with a form that was refused. */
+/** Registers the routes of the forms. `show` sends the step with a form that was refused. */
 export function inPlaceForms(
   app: FastifyInstance,
   show: (request: FastifyRequest, reply: FastifyReply, draft: Draft, refused: Refused) => unknown,
@@ -65,38 +75,38 @@ export function inPlaceForms(
   for (const kind of ['list', 'sender', 'group'] as const)
     app.post<{ Params: { utr: string } }>(`/campaigns/:utr/edit/${kind}`, async (request, reply) => {
       const { utr } = request.params;
-      // Nothing is added for a campaign that does not exist.
+      // Read the campaign first, so that nothing is added if it does not exist.
       const { draft } = await ask(request, readDraft, { utr });
-      const { fields, add, chosen } = KINDS[kind];
+      const { fields, add, choiceOf } = KINDS[kind];
       const values = Object.fromEntries(fields.map((name) => [name, field(request, name).trim()]));
       const added = await add(request, values);
       if ('problems' in added) return show(request, reply.code(added.status), draft, { kind, values, ...added });
-      const saved = await attempt(request, saveDraft, { utr, ...chosen(draft, added.output.id) });
+      const saved = await attempt(request, saveDraft, { utr, ...choiceOf(draft, added.output.id) });
       if ('problems' in saved) setFlash(reply, 'bad', 'compose.notSaved', { problem: saved.text });
       return reply.redirect(stepPath(utr, 'audience'), 303);
     });
 }
 
-/** The countries that a sender can be in; none for people who may add no sender. */
+/** Returns the countries for the address of a sender; an empty list for users who may not add senders. */
 export async function readCountries(request: FastifyRequest, isOwner: boolean): Promise<readonly Country[]> {
   return isOwner ? (await ask(request, listCountries, {})).countries : [];
 }
 
 interface InPlaceProps {
   utr: string;
-  /** The kinds of which there is none, whose forms stand open. */
-  lacking: readonly Kind[];
-  /** Empty where no sender may be added. */
+  /** The kinds of which the account has no record. Their forms are unfolded. */
+  missing: readonly Kind[];
+  /** The countries for the address of a sender; empty if the user may not add senders. */
   countries: readonly Country[];
   refused: Refused | undefined;
 }
 
-/** The forms, each folded unless it is needed. */
-export function InPlace({ utr, lacking, countries, refused }: InPlaceProps) {
+/** The forms. Each is folded unless its record is missing, or the form was refused. */
+export function InPlace({ utr, missing, countries, refused }: InPlaceProps) {
   const language = useLanguage();
   const props = (kind: Kind) => ({
     action: stepPath(utr, kind),
-    isOpen: refused?.kind === kind || lacking.includes(kind),
+    isOpen: refused?.kind === kind || missing.includes(kind),
     problem: refused?.kind === kind ? refused.problem : '',
   });
   const input = (kind: Kind, name: string) => {

@@ -1,15 +1,14 @@
-/** The fields of link parameters (UTM), of an account or of one campaign. */
+/** The form fields of link parameters (UTM), which the settings of an account and of a campaign have in common. */
 import { CheckField, type Problems, TextField } from '../../../ui/components/field.tsx';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 
 interface Props {
   values: { utm_source: string; utm_medium: string; utm_campaign: string; utm_content: 0 | 1 };
-  /** What an empty source means. */
+  /** The hint that says what an empty utm_source means. */
   sourceHint?: string;
   problems?: Problems;
 }
 
-/** The fields of the parameters that are added to links. */
 export function LinkFields({ values, sourceHint, problems }: Props) {
   const language = useLanguage();
   const text = (name: 'utm_source' | 'utm_medium' | 'utm_campaign', hint?: string) => (

@@ -1,8 +1,7 @@
 /**
- * The content of a mail, of a campaign or of an automation, which is made with the designer, templates or pasted HTML. Code
- * that is too long for a page can be downloaded and replaced.
+ * The pages on which the content of a mail is made, of a campaign or an automation: with the designer, from a template, or as pasted HTML.
+ * HTML that is too long for a page can be downloaded and replaced.
  */
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { Static } from 'typebox';
@@ -31,14 +30,15 @@ import {
 } from '../../operations/shown-mails.ts';
 import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
 
-/** The recipient of a preview, and the variant of the A/B test. */
+/** The recipient and the variant of a preview. */
 export interface PreviewChoice {
-  /** The address of a recipient; without one, any recipient. */
+  /** The address of a recipient; if absent, the preview is for any recipient. */
   email?: string;
-  /** The number of the variant. */
+  /** The number of the variant or version; if absent, the mail itself. */
   variant?: string;
 }
 
+/** A mail that is being composed, with what the pages do with it. */
 export interface Composed
   extends Pick<
     Draft,
@@ -53,10 +53,11 @@ export interface Composed
     | 'languages'
     | 'updated_at'
   > {
+  /** The proposed name of a template with the content of the mail. */
   name: string;
-  /** The parameters that the links of the mail get when it is sent, as in a query; empty or absent: none. */
+  /** The query parameters that the links of the mail get when it is sent; empty or absent if they get none. */
   link_parameters?: string;
-  /** Saves other content, unless the content was changed since. Returns null if the content was saved, otherwise why not. */
+  /** Saves other content, unless the mail has been changed since `unchangedSince`. Returns null, or the refusal if the content was not saved. */
   save(content: Readonly<Record<string, string>>, unchangedSince: string): Promise<Refusal | null>;
   /** Returns the HTML of the mail before merging. */
   code(): Promise<string>;
@@ -64,15 +65,15 @@ export interface Composed
   html(choice: PreviewChoice): Promise<string>;
   /** Returns the findings of the checks of the mail for a recipient. */
   check(choice: PreviewChoice): Promise<Attempt<Static<typeof checkSingleSendMail.output>>>;
-  /** Checks the mail for all recipients; undefined if the check is refused. */
+  /** Returns the findings of the check for all recipients; undefined if the check is refused. */
   checkAll(): Promise<CheckedForAll | undefined>;
   /** Sends the mail as a test mail. */
   test(values: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
   /** Returns the URL of one of the pages of the mail. */
   address(step: string): string;
-  /** Returns what the mail still lacks before it can be sent, as a part of the page. */
+  /** Returns the part of the page that says what the mail still lacks before it can be sent; null if it lacks nothing. */
   missing(): Promise<VNode | null>;
-  /** The address of the page that follows the check; null if none follows. */
+  /** The path of the page that follows the check; null if none follows. */
   next: string | null;
   /** Returns the link to the designer of the mail. */
   readDesignUrl(): Promise<string>;
@@ -84,18 +85,20 @@ export interface Composed
   ): unknown;
 }
 
-/** The parameters of the routes of such a mail. */
+/** The parameters of the routes of a mail. */
 export interface ComposedParams {
+  /** The utr of the campaign, or of the mail of an automation. */
   utr: string;
-  /** The utr of the automation that the mail belongs to, if it belongs to one. */
+  /** The utr of the automation; absent for a campaign. */
   automation?: string;
 }
 
+/** A kind of mail that is composed with these pages: campaigns, or mails of automations. */
 export interface ComposedKind {
   /** The beginning of the routes of the pages, with parameters. */
   route: string;
   section: 'campaigns' | 'automations';
-  /** Throws 404 if the account has no such mail. */
+  /** Reads the mail. Throws 404 if the account has no such mail. */
   read(request: FastifyRequest, params: ComposedParams): Promise<Composed>;
 }
 
@@ -105,7 +108,7 @@ export const CAMPAIGN: ComposedKind = {
   read: async (request, { utr }) => composedCampaign(request, (await ask(request, readDraft, { utr })).draft),
 };
 
-/** Returns the content of this draft of a campaign. */
+/** Returns a campaign as a mail that is being composed. */
 export function composedCampaign(request: FastifyRequest, draft: Draft): Composed {
   const { utr } = draft;
   return {
@@ -116,8 +119,8 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
       return 'problems' in saved ? saved : null;
     },
     code: () => ask(request, readSingleSendCode, { utr }),
-    html: (seen) => ask(request, showSingleSendHtml, { utr, ...seen }),
-    check: (seen) => attempt(request, checkSingleSendMail, { utr, ...seen }),
+    html: (preview) => ask(request, showSingleSendHtml, { utr, ...preview }),
+    check: (preview) => attempt(request, checkSingleSendMail, { utr, ...preview }),
     async checkAll() {
       const checked = await attempt(request, checkAnyMail, { utr });
       return 'output' in checked ? checked.output.check : undefined;
@@ -148,11 +151,11 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
     async (request, reply) => {
       const viewer = viewerOf(request);
       const mail = await kind.read(request, request.params);
-      // The page may be open at another origin than the link has.
+      // The frame needs a path, because the page may be open at another origin than that of the link.
       const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
       const language = languageOf(request, viewer);
       const title = language.say('compose.design.title');
-      const action = <Back href={mail.address('content')} />;
+      const action = <BackToContent href={mail.address('content')} />;
       const frame = { title, section: kind.section, action, isDesigner: true } as const;
       return sendPage(
         request,
@@ -167,7 +170,7 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
   );
 }
 
-function Back({ href }: { href: string }) {
+function BackToContent({ href }: { href: string }) {
   return <LinkButton look="plain" href={href} label={useLanguage().say('compose.design.back')} />;
 }
 
@@ -198,12 +201,12 @@ export async function templatesScreen(app: FastifyInstance, kind: ComposedKind):
   });
 }
 
-interface Choice {
+interface TemplatesProps {
   mail: Composed;
   templates: readonly ListedTemplate[];
 }
 
-function Templates({ mail, templates }: Choice) {
+function Templates({ mail, templates }: TemplatesProps) {
   const language = useLanguage();
   const own = templates.filter(isOwn);
   return (
@@ -226,7 +229,8 @@ function Templates({ mail, templates }: Choice) {
   );
 }
 
-function Pictures({ mail, templates }: Choice) {
+/** The pictures of templates, each with a button that makes the template the content of the mail. */
+function Pictures({ mail, templates }: TemplatesProps) {
   const language = useLanguage();
   return (
     <ul class="templates">
@@ -244,17 +248,17 @@ function Pictures({ mail, templates }: Choice) {
   );
 }
 
-/** The maximum number of bytes that are shown for editing. Mail programs show a mail completely only up to about a third of this size. */
-const MAX_SHOWN = 300_000;
+/** The maximum size in bytes of code that the page shows for editing. Mail programs show a mail completely only up to about a third of it. */
+const MAX_SHOWN_BYTES = 300_000;
 
-/** The maximum number of bytes of refused code that are shown again. */
-const MAX_SHOWN_AGAIN = 512 * 1024;
+/** The maximum size in bytes of refused code that the page shows again. */
+const MAX_SHOWN_AGAIN_BYTES = 512 * 1024;
 
 /** Registers the page on which a mail is edited as HTML. */
 export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Promise<void> {
   pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html`, async (request, reply) => {
     const mail = await kind.read(request, request.params);
-    const html = mail.html_size > MAX_SHOWN ? null : await mail.code();
+    const html = mail.html_size > MAX_SHOWN_BYTES ? null : await mail.code();
     return show(request, reply, mail, { html, size: mail.html_size });
   });
 
@@ -272,17 +276,19 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     const language = languageOf(request, viewerOf(request));
     const refusal = await replaceContent(language, mail, changes, field(request, 'unchanged_since'));
     if (refusal === null) return reply.redirect(mail.address('content'), 303);
-    const now = await kind.read(request, request.params);
-    // Refused code is stored nowhere, so it is shown again, unless escaping it would delay other requests.
+    const storedMail = await kind.read(request, request.params);
+    // Show refused code again, because it is stored nowhere; unless it is so large that escaping it would delay other requests.
     const size = Buffer.byteLength(html);
-    const code = { html: size > MAX_SHOWN_AGAIN ? null : html, size };
-    return show(request, reply.code(refusal.status), now, code, refusal.problem);
+    const code = { html: size > MAX_SHOWN_AGAIN_BYTES ? null : html, size };
+    return show(request, reply.code(refusal.status), storedMail, code, refusal.problem);
   });
 }
 
-/** The code in the form, null if the stored one is too long to be shown, and its size in bytes. */
+/** The code in the form. */
 interface Code {
+  /** Null if the code is too long to be shown. */
   html: string | null;
+  /** The size of the code in bytes. */
   size: number;
 }
 
@@ -323,7 +329,7 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
 
 const CONFLICT = 409;
 
-/** Saves submitted content. Returns null if it was saved, otherwise why not. */
+/** Saves submitted content. Returns null if it was saved; otherwise the reason why it was not saved. */
 async function replaceContent(
   language: Language,
   mail: Composed,

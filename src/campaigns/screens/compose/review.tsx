@@ -1,4 +1,4 @@
-/** What a campaign is before it is sent: the mail, its line in an inbox, its sender and its audience, each with a link to change it. */
+/** The review of a campaign before it is sent: the mail, its line in an inbox, its sender and its audience, each with a link to change it. */
 import type { ComponentChildren } from 'preact';
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
@@ -6,7 +6,6 @@ import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import { type Choices, stepPath } from './step.tsx';
 
-/** A summary of the campaign before it is sent. */
 export function Review({ draft, choices }: { draft: Draft; choices: Choices }) {
   const language = useLanguage();
   const sender = choices.senders.find(({ id }) => id === draft.sender_id);
@@ -48,7 +47,7 @@ export function Review({ draft, choices }: { draft: Draft; choices: Choices }) {
   );
 }
 
-/** A property of the campaign. `href` is the step that changes it. */
+/** A property of the campaign. `href` is the path of the step that changes it. */
 function Row({ label, href, children }: { label: string; href: string; children: ComponentChildren }) {
   const language = useLanguage();
   return (

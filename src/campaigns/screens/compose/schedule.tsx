@@ -1,8 +1,7 @@
 /**
- * The last step: a review of the campaign, and sending it now, or later at a date and time in one time zone or in each
- * recipient's. The buttons show the number of recipients.
+ * The last step of composing: a review of the campaign, and the forms that send it now, or later at a date and time in one time zone, in each
+ * recipient's time zone, or at each recipient's best hour. The buttons show the number of recipients.
  */
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
@@ -41,11 +40,13 @@ import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPa
 
 const CONFLICT = 409;
 const SEE_OTHER = 303;
-const NOTHING_SEEN = 'nothing';
+/** A value of `unchanged_since` that no single send has. */
+const NO_VERSION = 'nothing';
 
 interface ByUtr {
   Params: { utr: string };
 }
+
 /** Registers the last step, in which a campaign is sent or scheduled. */
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   pageRoute<ByUtr>(app, '/campaigns/:utr/edit/schedule', (request, reply) => show(request, reply, request.params.utr));
@@ -61,8 +62,8 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
     const sent = await attempt(request, updateSingleSend, {
       ...draft,
-      // A send must be based on the version that the user has seen, so a form without this field counts as an old version.
-      unchanged_since: field(request, 'unchanged_since') || NOTHING_SEEN,
+      // A campaign is sent only if it is still the version that the user has seen. A form without this field is refused.
+      unchanged_since: field(request, 'unchanged_since') || NO_VERSION,
       canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
       // The form has this field only if the account has frequency caps.
       ignores_caps: field(request, isLater ? 'caps_later' : 'caps_now') || draft.ignores_caps,
@@ -78,16 +79,18 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     });
     if ('problems' in sent) {
       const { status, problems } = sent;
-      // The button was pressed twice, and the first press has sent the campaign.
+      // If the button was pressed twice, the first press has sent the campaign.
       if (status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
-      const isSchedule =
+      if (status === CONFLICT)
+        return show(request, reply.code(status), draft.utr, {
+          when,
+          problems,
+          problem: language.say('compose.schedule.changed'),
+        });
+      // The form shows the problems of the schedule beside its fields.
+      const isOnlySchedule =
         sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local|best)_/.test(name));
-      const problem =
-        status === CONFLICT
-          ? language.say('compose.schedule.changed')
-          : isSchedule
-            ? ''
-            : language.say('compose.schedule.refused', { reason: sent.text });
+      const problem = isOnlySchedule ? '' : language.say('compose.schedule.refused', { reason: sent.text });
       return show(request, reply.code(status), draft.utr, { when, problems, problem });
     }
     if (start !== null && isLocal)
@@ -139,7 +142,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
   }
 }
 
-/** Returns true if it is queued or has been sent. */
+/** Returns true if the campaign is queued to be sent at once, is being sent, or has been sent. */
 function isLeaving({ status, schedule_type: type }: Draft): boolean {
   return status > SINGLE_SEND_STATUS.queued || (status === SINGLE_SEND_STATUS.queued && type !== LATER);
 }
@@ -153,9 +156,9 @@ interface ScheduleProps {
   choices: Choices;
   audience: Audience;
   best: BestHourPlan;
-  /** What its A/B test can find; null without one. */
+  /** The groups of the A/B test, and what it can find; null if the campaign has no test. */
   plan: TestPlan | null;
-  /** Why no mail may be sent from its sender yet; null if mail may be sent. */
+  /** Why the sender may not send mail yet; null if it may. */
   unverified: Said | null;
   viewer: Viewer;
   hasCaps: boolean;
@@ -199,11 +202,9 @@ function Schedule({
           <Plan plan={plan} />
         </>
       )}
-      {missing.length > 0 ? (
-        <MissingParts utr={draft.utr} missing={missing} />
-      ) : unverified !== null ? (
-        <WhyHeld reason={unverified} viewer={viewer} />
-      ) : (
+      {missing.length > 0 && <MissingParts utr={draft.utr} missing={missing} />}
+      {missing.length === 0 && unverified !== null && <WhyHeld reason={unverified} viewer={viewer} />}
+      {missing.length === 0 && unverified === null && (
         <>
           <Now draft={draft} count={audience.recipients} caps={caps('caps_now')} />
           <Later
@@ -224,7 +225,7 @@ function Schedule({
   );
 }
 
-/** When the campaign is scheduled now, until it is scheduled anew. */
+/** A notice that the campaign is already scheduled, and for when. */
 function BookedNotice({ draft }: { draft: Draft }) {
   const language = useLanguage();
   const { schedule_date: date, schedule_time: hour, time_zone: zone } = draft;
@@ -236,6 +237,7 @@ function BookedNotice({ draft }: { draft: Draft }) {
   return <Notice>{text}</Notice>;
 }
 
+/** The form that sends the campaign now. */
 function Now({ draft, count, caps }: { draft: Draft; count: number; caps: ComponentChildren }) {
   const language = useLanguage();
   const { recall_seconds: seconds } = draft;
@@ -247,7 +249,7 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
           : language.say('compose.schedule.now.about', { count: seconds })}
       </p>
       <form method="post" action={stepPath(draft.utr, 'schedule')}>
-        <FirstPart name="first_now" draft={draft} count={count} />
+        <FirstBatchField name="first_now" draft={draft} count={count} />
         {caps}
         <Button name="when" value="now" label={language.say('compose.schedule.send', { count })} />
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
@@ -256,13 +258,15 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
   );
 }
 
+/** The `schedule_type` of a campaign that is sent at a scheduled time. */
 const LATER = 1;
-/** The options for the recipient's own time zone, and for their best hour within 24 hours. */
+/** The option of the field `zone` for each recipient's own time zone. */
 const OWN_ZONES = 'own';
+/** The option of the field `zone` for each recipient's best hour within 24 hours. */
 const BEST_HOURS = 'best';
 const DAY_MS = 86_400_000;
 
-/** Date, time and time zone as submitted. */
+/** The submitted date, time and time zone. */
 interface When {
   date: string;
   time: string;
@@ -270,17 +274,18 @@ interface When {
 }
 
 /**
- * Returns the chosen moment. If each recipient gets the mail in their own time zone, it is the moment for recipients
- * whose time zone is unknown. Returns null if it is invalid, which the API reports in its own words.
+ * Returns the chosen moment; in the recipients' own time zones, the moment for recipients whose time zone is unknown. Returns null if the date,
+ * the time or the zone is invalid. Then the operation that schedules the campaign reports the error.
  */
-function findStart({ date, time, zone: chosen }: When, accountZone: string, ownZone: string): Date | null {
+function findStart({ date, time, zone: chosenZone }: When, accountZone: string, userZone: string): Date | null {
   const day = parseScheduleDate(date);
   const hour = parseScheduleTime(time);
-  const zone = chosen === OWN_ZONES || chosen === BEST_HOURS ? accountZone : chosen;
-  return day === null || hour === null || ![accountZone, ownZone].includes(zone) ? null : toUtc(day, hour, zone);
+  const zone = chosenZone === OWN_ZONES || chosenZone === BEST_HOURS ? accountZone : chosenZone;
+  if (day === null || hour === null || ![accountZone, userZone].includes(zone)) return null;
+  return toUtc(day, hour, zone);
 }
 
-/** Shows on the next page when a campaign in the recipients' own time zones starts, and until when it can be changed. */
+/** Sets the message of the next page that says when a campaign in the recipients' own time zones starts, and until when it can be changed. */
 function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalTime, now: Date): void {
   const { date, time, zone } = local;
   const shown = language.weekdayTime(toUtc(date, time, zone), zone);
@@ -289,10 +294,10 @@ function sayBookedLocally(reply: FastifyReply, language: Language, local: LocalT
   else setFlash(reply, 'good', 'local.done', { time: shown, first: language.weekdayTime(first, zone), zone });
 }
 
-/** When mail of the account is sent. */
+/** The sending hours of the account. */
 type LeavingTimes = Static<typeof readWindow.output>;
 
-/** A notice that mail is not sent at this time. */
+/** A notice that the account sends no mail at this time, and when the sending hours begin. */
 function LeavingNotice({ times }: { times: LeavingTimes }) {
   const language = useLanguage();
   const opens = recordTime(times.waits_until);
@@ -301,7 +306,7 @@ function LeavingNotice({ times }: { times: LeavingTimes }) {
   return <Notice>{language.say('window.now', { time: language.weekdayTime(opens, zone), zone })}</Notice>;
 }
 
-/** Shows on the next page when a campaign is scheduled, and from when on it is sent if that differs. */
+/** Sets the message of the next page that says when a campaign is scheduled, and when its sending begins if sending hours delay it. */
 function sayBooked(
   reply: FastifyReply,
   language: Language,
@@ -325,22 +330,23 @@ interface LaterProps {
   problems: Problems | undefined;
 }
 
+/** The form that schedules the campaign. */
 function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterProps) {
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
   const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
-  const zoneOfPlans = usualZone(language, draft.time_zone);
-  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), zoneOfPlans).date;
+  const defaultZone = usualZone(language, draft.time_zone);
+  const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), defaultZone).date;
   const shown = when ?? {
     date: isBooked ? draft.schedule_date : tomorrow,
     time: isBooked ? draft.schedule_time.slice(0, 'HH:MM'.length) : '09:00',
-    zone: isBooked ? bookedZone(draft) : zoneOfPlans,
+    zone: isBooked ? bookedZone(draft) : defaultZone,
   };
   const zones = [...new Set([draft.time_zone, language.zone])];
-  // The API has other names for the fields.
+  // The form has other names for the fields than the operation.
   const { schedule_date: date, schedule_time: time, local_time: local, best_hour: hour } = problems;
   const zone = local ?? hour;
-  const named = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
+  const formProblems = { ...(date && { date }), ...(time && { time }), ...(zone && { zone }) };
   return (
     <Card title={language.say('compose.schedule.later')}>
       <Island name="weekday" data={{ locale: language.locale, zone: language.zone }}>
@@ -352,7 +358,7 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
               label={language.say('compose.schedule.date')}
               value={shown.date}
               required
-              problems={named}
+              problems={formProblems}
             />
             <TextField
               name="time"
@@ -360,7 +366,7 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
               label={language.say('compose.schedule.time')}
               value={shown.time}
               required
-              problems={named}
+              problems={formProblems}
             />
             <SelectField
               name="zone"
@@ -371,7 +377,7 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
                 { value: OWN_ZONES, label: language.say('local.option') },
                 { value: BEST_HOURS, label: language.say('best.option') },
               ]}
-              problems={named}
+              problems={formProblems}
             />
           </div>
           <p class="small quiet-text own-zones">
@@ -383,7 +389,7 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
             {language.say('local.about')}
           </p>
           <p class="small quiet-text best-hours">{bestHoursText(language, best)}</p>
-          <FirstPart name="first_later" draft={draft} count={count} />
+          <FirstBatchField name="first_later" draft={draft} count={count} />
           {caps}
           <p data-weekday role="status" />
           <Button look="plain" name="when" value="later" label={language.say('compose.schedule.book', { count })} />
@@ -394,18 +400,19 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
   );
 }
 
-/** The choice of time zone that a scheduled campaign has. */
+/** Returns the option of the field `zone` that a scheduled campaign has. */
 function bookedZone({ local_time, best_hour, time_zone }: Draft): string {
   if (local_time === 1) return OWN_ZONES;
   return best_hour === 1 ? BEST_HOURS : time_zone;
 }
 
-/** The number of hours that are named. */
+/** The number of the most frequent best hours that the page names. */
 const NAMED_HOURS = 3;
 
+/** Returns the best hours of the recipients in words. */
 function bestHoursText(language: Language, { looked_at, with_evidence, time_zone, hours }: BestHourPlan): string {
   if (hours.length === 0) return language.say('best.unknown');
-  const named = hours
+  const hourTexts = hours
     .slice(0, NAMED_HOURS)
     .map(({ hour, count }) =>
       language.say('best.hour', { hour: `${hour}:00`, share: language.percent(count / looked_at) }),
@@ -414,14 +421,15 @@ function bestHoursText(language: Language, { looked_at, with_evidence, time_zone
     known: language.number(with_evidence),
     count: looked_at,
     zone: time_zone,
-    hours: named.join(', '),
+    hours: hourTexts.join(', '),
   });
 }
 
+/** The percentages that the form offers for the first batch. */
 const FIRST_PERCENTS = [0, 1, 2, 3, 4, 5];
 
-/** The size of the canary. A small audience has none, and an A/B test has a test group of its own. */
-function FirstPart({ name, draft, count }: { name: string; draft: Draft; count: number }) {
+/** The field with the size of the first batch; nothing for a small audience, and for an A/B test, which has a test group instead. */
+function FirstBatchField({ name, draft, count }: { name: string; draft: Draft; count: number }) {
   const language = useLanguage();
   if (count < MIN_AUDIENCE || draft.variants > 1) return null;
   const label = (percent: number) =>

@@ -1,8 +1,7 @@
 /**
- * A step of composing a campaign: the list of steps above it, its form, which saves itself, the choice between two
- * versions, and what the campaign still lacks.
+ * What all steps of composing a campaign have in common: the list of steps above the form, the form that saves itself, the choice between two
+ * versions after a conflict, and the list of what the campaign still lacks.
  */
-
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
@@ -29,14 +28,14 @@ import { readTargets } from './targets.ts';
 const STEPS = ['audience', 'content', 'check', 'schedule'] as const;
 type Step = (typeof STEPS)[number];
 
-/** The path of a step's page. */
+/** Returns the path of the page of a step. */
 export function stepPath(utr: string, step: string): string {
   return `/campaigns/${encodeURIComponent(utr)}/edit/${step}`;
 }
 
 /**
- * Returns the time zone in which campaigns are planned: the account's, or the user's own if the account's is UTC, the
- * default of an installation without a time zone.
+ * Returns the time zone in which pages show the times of campaigns: that of the account, or that of the user if the account's is UTC, which is
+ * the default of an installation.
  */
 export function usualZone(language: Language, accountZone: string): string {
   return accountZone === 'UTC' ? language.zone : accountZone;
@@ -83,7 +82,7 @@ function ToCampaign({ utr }: { utr: string }) {
   return <LinkButton look="plain" href={`/campaigns/${utr}`} label={useLanguage().say('compose.back')} />;
 }
 
-/** The steps in their order, those with everything they need ticked. An automatic save updates the ticks. */
+/** The steps in their order. Steps that have everything they need are ticked. An automatic save updates the ticks. */
 function Stepper({ draft, current }: { draft: Draft; current: Step }) {
   const language = useLanguage();
   return (
@@ -112,8 +111,8 @@ export function isDone(draft: StepNeeds, step: Step): boolean {
       return draft.subject !== '' && draft.preheader !== '' && draft.content !== 'none';
     case 'schedule':
       return draft.status === SINGLE_SEND_STATUS.queued;
-    // Nothing records that somebody has looked at the check.
     case 'check':
+      // It is unknown whether somebody has looked at the check, because nothing records it.
       return false;
   }
 }
@@ -124,8 +123,8 @@ type StepNeeds = Pick<
 >;
 
 /**
- * A form that saves itself a few seconds after the last change; without scripts it is saved on submit. `seen` is the result of `seenValue`
- * for its fields. Each save also updates the elements in `children` and `beside` that have an id and `data-fresh`.
+ * A form that saves itself a few seconds after the last change. Without scripts it is saved when it is submitted. `seen` is the `seenValue` of
+ * its stored fields. Each save also updates the elements in `children` and `beside` that have an id and `data-fresh`.
  */
 export function SavedForm({
   draft,
@@ -178,7 +177,7 @@ export function SavedForm({
 export type Choices = Awaited<ReturnType<typeof readChoices>>;
 export type SenderChoice = Choices['senders'][number];
 
-/** Reads the choices of the account. */
+/** Reads the targets, senders and topics of the account. */
 export async function readChoices(request: FastifyRequest) {
   const [targets, senders, groups] = await Promise.all([
     readTargets(request),
@@ -194,9 +193,9 @@ const SEE_OTHER = 303;
 /** A step whose form is saved automatically. */
 interface SavedStep {
   step: Step;
-  /** Returns the submitted fields. */
+  /** Returns the submitted values. */
   submitted(request: FastifyRequest): Fields;
-  /** Returns the stored fields. */
+  /** Returns the stored values. */
   stored(draft: Draft): Fields;
   /** Returns the form with these values and their problems. */
   content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems): Promise<VNode>;
@@ -206,23 +205,27 @@ interface ByUtr {
   Params: { utr: string };
 }
 
-/** Registers the page of a step and its form. */
-export function savedStep(app: FastifyInstance, saved: SavedStep): void {
-  const url = `/campaigns/:utr/edit/${saved.step}`;
+/** Registers the page of a step, and the route that saves its form. */
+export function savedStep(app: FastifyInstance, savedForm: SavedStep): void {
+  const { step } = savedForm;
+  const url = `/campaigns/:utr/edit/${step}`;
   pageRoute<ByUtr>(app, url, async (request, reply) => {
     const { draft } = await ask(request, readDraft, request.params);
-    const content = await saved.content(request, draft, saved.stored(draft), {});
-    return sendStep(request, reply, draft, saved.step, content);
+    const content = await savedForm.content(request, draft, savedForm.stored(draft), {});
+    return sendStep(request, reply, draft, step, content);
   });
-  app.post<ByUtr>(url, (request, reply) => saveStep(request, reply, saved));
+  app.post<ByUtr>(url, (request, reply) => saveStep(request, reply, savedForm));
 }
 
-/** Saves a step. Answers with a redirect to the next or the same step, with the form again, or with the page to choose a version. */
+/**
+ * Saves a step. Answers with a redirect to the next or the same step, with the form and its problems, or, if somebody else has changed the same
+ * fields meanwhile, with the page on which one of both versions is chosen.
+ */
 async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { step, ...form }: SavedStep) {
   const { utr } = request.params;
   const values = form.submitted(request);
-  const save = (since: string) =>
-    attempt(request, saveDraft, { ...values, utr, ...(since && { unchanged_since: since }) });
+  const save = (unchangedSince: string) =>
+    attempt(request, saveDraft, { ...values, utr, ...(unchangedSince && { unchanged_since: unchangedSince }) });
   let saved = await save(field(request, 'unchanged_since'));
   if ('problems' in saved && saved.status === CONFLICT) {
     const { draft } = await ask(request, readDraft, { utr });
@@ -231,11 +234,11 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
       return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
     }
     const stored = form.stored(draft);
-    const now = Object.fromEntries(Object.keys(values).map((name) => [name, stored[name] ?? '']));
-    const seen = field(request, 'seen');
-    // If another step, or the same values, were saved meanwhile, no text is lost.
-    const isOwn = seen === seenValue(now) || seenValue(values) === seenValue(now);
-    if (!isOwn) return sendConflict(request, reply.code(CONFLICT), { draft, step, values, now });
+    const storedValues = Object.fromEntries(Object.keys(values).map((name) => [name, stored[name] ?? '']));
+    const storedDigest = seenValue(storedValues);
+    // Nothing is lost if the fields of this step are unchanged, or somebody else saved the same values.
+    const isHarmless = field(request, 'seen') === storedDigest || seenValue(values) === storedDigest;
+    if (!isHarmless) return sendConflict(request, reply.code(CONFLICT), { draft, step, values, storedValues });
     saved = await save(draft.updated_at);
   }
   if ('problems' in saved) {
@@ -249,14 +252,17 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
   return reply.redirect(stepPath(utr, next), SEE_OTHER);
 }
 
+/** A submitted form whose fields somebody else has changed meanwhile. */
 interface Conflict {
   draft: Draft;
   step: Step;
+  /** The submitted values. */
   values: Fields;
-  now: Fields;
+  /** The values that somebody else has stored meanwhile. */
+  storedValues: Fields;
 }
 
-/** Sends the page on which one version is chosen. */
+/** Sends the page on which the user chooses one of both versions. */
 async function sendConflict(request: FastifyRequest, reply: FastifyReply, conflict: Conflict) {
   const viewer = viewerOf(request);
   const title = languageOf(request, viewer).say('compose.conflict.title');
@@ -264,11 +270,11 @@ async function sendConflict(request: FastifyRequest, reply: FastifyReply, confli
   return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
 }
 
-function Versions({ draft, step, values, now, choices }: Conflict & { choices: Choices }) {
+function Versions({ draft, step, values, storedValues, choices }: Conflict & { choices: Choices }) {
   const language = useLanguage();
   const saved = recordTime(draft.updated_at);
   const time = saved === null ? '' : language.dateTime(saved);
-  const rows = Object.keys(values).filter((name) => String(values[name]) !== String(now[name]));
+  const rows = Object.keys(values).filter((name) => String(values[name]) !== String(storedValues[name]));
   return (
     <>
       <Notice tone="warn" isNews>
@@ -281,20 +287,20 @@ function Versions({ draft, step, values, now, choices }: Conflict & { choices: C
         rows={rows}
         keyOf={(name) => name}
         columns={[
-          { heading: language.say('compose.conflict.what'), cell: (name) => label(language, name) },
+          { heading: language.say('compose.conflict.what'), cell: (name) => fieldName(language, name) },
           {
             heading: language.say('compose.conflict.mine'),
-            cell: (name) => shown(language, choices, name, values[name]),
+            cell: (name) => fieldValue(language, choices, name, values[name]),
           },
           {
             heading: language.say('compose.conflict.theirs'),
-            cell: (name) => shown(language, choices, name, now[name]),
+            cell: (name) => fieldValue(language, choices, name, storedValues[name]),
           },
         ]}
       />
       <form method="post" action={stepPath(draft.utr, step)} class="buttons">
         <input type="hidden" name="unchanged_since" value={draft.updated_at} />
-        <input type="hidden" name="seen" value={seenValue(now)} />
+        <input type="hidden" name="seen" value={seenValue(storedValues)} />
         {Object.entries(values).flatMap(([name, value]) =>
           [value].flat().map((text) => <input key={`${name} ${text}`} type="hidden" name={name} value={text} />),
         )}
@@ -305,7 +311,7 @@ function Versions({ draft, step, values, now, choices }: Conflict & { choices: C
   );
 }
 
-function label(language: Language, name: string): string {
+function fieldName(language: Language, name: string): string {
   switch (name) {
     case 'recipient_id':
       return language.say('compose.audience.to');
@@ -324,7 +330,13 @@ function label(language: Language, name: string): string {
   }
 }
 
-function shown(language: Language, { targets, senders, groups }: Choices, name: string, value: Fields[string] = '') {
+/** The value of a field in words, such as the names of lists instead of their ids. */
+function fieldValue(
+  language: Language,
+  { targets, senders, groups }: Choices,
+  name: string,
+  value: Fields[string] = '',
+) {
   const texts = [value].flat().map((text) => {
     if (name === 'sender_id') return senders.find(({ id }) => String(id) === text)?.from_email ?? '';
     if (name === 'unsubscribe_group_id') return groups.find(({ id }) => String(id) === text)?.group_name ?? '';
@@ -333,10 +345,10 @@ function shown(language: Language, { targets, senders, groups }: Choices, name: 
   return <bdi>{texts.filter(Boolean).join(', ') || language.say('compose.none')}</bdi>;
 }
 
-/** The fields that a step changes. */
+/** The values of the fields of a step. */
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-/** Returns a digest of the fields' values, which a form submits to show later whether somebody else has changed them. */
+/** Returns a digest of the values of a step. A form submits the digest, so that a save can tell whether somebody else has changed the values. */
 export function seenValue(fields: Fields): string {
   const ordered = Object.entries(fields).map(([name, value]) => [
     name,
@@ -372,7 +384,7 @@ const PLACES = {
   content: 'content',
 } as const;
 
-/** The parts of a campaign that are still missing, each with a link to its step, or that nothing is missing. */
+/** The parts of a campaign that are still missing, each with a link to its step; or a notice that nothing is missing. */
 export function MissingParts({ utr, missing }: { utr: string; missing: ReturnType<typeof missingParts> }) {
   const language = useLanguage();
   if (missing.length === 0) return <Notice tone="good">{language.say('compose.check.complete')}</Notice>;

@@ -4,8 +4,9 @@ import { listContactTypes } from '../../../audience/contact-types/operations.ts'
 import { listSegments } from '../../../audience/segments/operations.ts';
 import { ask } from '../../../ui/operations.ts';
 
-/** A list or segment, as a target. */
+/** A list or segment as a target. */
 export interface Target {
+  /** contacts_<id of the list> or segments_<id of the segment>. */
   value: string;
   kind: 'list' | 'segment';
   name: string;

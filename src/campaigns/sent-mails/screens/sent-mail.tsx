@@ -1,4 +1,4 @@
-/** The page of a mail as it was sent to one contact. */
+/** The pages that show a mail as it was sent to one contact. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import type { MailParts } from '../../../delivery/checks/mail-checks.ts';
@@ -20,6 +20,7 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { readSentMail } from '../operations.ts';
 
 const CONFLICT = 409;
+/** The tabs of the page: the rendered HTML, the text part, and the source of the message. */
 const VIEWS = ['look', 'text', 'source'] as const;
 type View = (typeof VIEWS)[number];
 
@@ -28,7 +29,7 @@ interface Call {
   Querystring: { view?: string };
 }
 
-/** Registers the pages of a delivery and of a transactional mail, each with the mail's HTML for its frames, and the file. */
+/** Registers the pages of the sent mail of a delivery and of the sent transactional mail, with the HTML for their frames and the file. */
 export async function sentMailScreens(app: FastifyInstance): Promise<void> {
   await sentMailScreen(app, '/deliveries/:id', readSentMail, ({ params: { id } }) => ({
     here: `/deliveries/${encodeURIComponent(id)}`,
@@ -42,8 +43,8 @@ export async function sentMailScreens(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * Registers the pages of the mails that an operation reads. `find` returns a page's address, the address of the page that leads to it,
- * and the operation's input.
+ * Registers the page of a sent mail that an operation reads. `find` returns for a request the path of the page, the path of the page to which
+ * it links back, and the input of the operation.
  */
 async function sentMailScreen<Input extends TObject>(
   app: FastifyInstance,
@@ -64,7 +65,7 @@ async function sentMailScreen<Input extends TObject>(
     } as const;
     if (!('output' in outcome)) {
       const problem = <Notice tone="warn">{outcome.text}</Notice>;
-      // A mail that is no longer kept is a normal answer of this page and not an error.
+      // If the mail is no longer kept, the page says so with status 200, because this is no error.
       return sendPage(
         request,
         outcome.status === CONFLICT ? reply : reply.code(outcome.status),
@@ -93,7 +94,7 @@ async function sentMailScreen<Input extends TObject>(
 }
 
 interface MailProps {
-  /** The address of the page. */
+  /** The path of the page. */
   here: string;
   raw: string;
   parts: MailParts;
