@@ -43,6 +43,7 @@ export interface SingleSendDeps {
   config: Config;
 }
 
+/** The parameters of a request that creates or changes a single send. Targets are texts such as contacts_1. */
 export interface SingleSendInput {
   template_id: number;
   template_json?: string;

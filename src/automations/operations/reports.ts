@@ -252,35 +252,8 @@ export type ReportedMail = Report['mails'][number];
 
 /** Returns the report of an automation. The counters of each mail, deleted ones included, are summed over all its revisions. */
 function automationReport(db: Db, automation: Automation): Report {
-  const places = db.$client
-    .prepare<[number], Place>(`
-      SELECT iif(state = 'active', 'waiting', state) AS state, nullif(reason, '') AS reason,
-        ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = c.automation_id AND m.position > c.position
-          ORDER BY m.position LIMIT 1), c.position) AS position, sum(people) AS count,
-        (SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_place WHERE e.automation_id = c.automation_id
-          AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL AND c.state = 'active') AS due
-      FROM enrolment_counts c WHERE automation_id = ? AND people > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2`)
-    .all(automation.id);
-  const mails = db.$client
-    .prepare<
-      Record<string, number>,
-      Omit<ReportedMail, 'waiting' | 'passed' | 'left' | 'next_due_at' | 'findings'> &
-        ReportedPlace & { findings: string | null }
-    >(`
-      SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
-          WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
-        ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered, sum(${keptMails('m')}) AS kept,
-        ifnull(sum(unmeasured), 0) AS unmeasured,
-        ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
-        ifnull(sum(people_opens), 0) AS people_opens,
-        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period, s.parent_id,
-        (SELECT findings FROM mailings WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1) AS findings
-      FROM (SELECT id FROM automation_schedules WHERE automation_id = @id AND kind = 'mail'
-          UNION SELECT owner_id FROM mailings INDEXED BY mailings_automation WHERE automation_id = @id AND owner_kind = 'schedule') l
-        LEFT JOIN automation_schedules s ON s.id = l.id
-        LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = l.id
-      GROUP BY l.id ORDER BY ifnull(s.position, l.id), l.id`)
-    .all({ id: automation.id });
+  const places = readPlaces(db.$client, automation.id);
+  const mails = readMails(db.$client, automation.id);
   const mailing = db.$client
     .prepare<[number], Pick<Automation, 'held_code'> & { held_reason: string | null }>(
       "SELECT held_code, held_reason FROM mailings WHERE automation_id = ? AND state = 'held' ORDER BY id LIMIT 1",
@@ -329,6 +302,43 @@ function automationReport(db: Db, automation: Automation): Report {
       next_due_at: hasDueTime ? isoTimestamp(new Date(Math.min(...dueTimes))) : null,
     };
   }
+}
+
+/** Reads the enrolments of an automation, counted by state, reason and position. */
+function readPlaces(client: Database, automationId: number): Place[] {
+  return client
+    .prepare<[number], Place>(`
+      SELECT iif(state = 'active', 'waiting', state) AS state, nullif(reason, '') AS reason,
+        ifnull((SELECT m.landing FROM moved_mails m WHERE m.automation_id = c.automation_id AND m.position > c.position
+          ORDER BY m.position LIMIT 1), c.position) AS position, sum(people) AS count,
+        (SELECT min(e.due_at) FROM enrolments e INDEXED BY enrolments_place WHERE e.automation_id = c.automation_id
+          AND e.position = c.position AND e.state = 'active' AND e.delivery_id IS NULL AND c.state = 'active') AS due
+      FROM enrolment_counts c WHERE automation_id = ? AND people > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2`)
+    .all(automationId);
+}
+
+/** Reads the mails of an automation, deleted ones included, with the sums of their counters. */
+function readMails(client: Database, automationId: number) {
+  return client
+    .prepare<
+      Record<string, number>,
+      Omit<ReportedMail, 'waiting' | 'passed' | 'left' | 'next_due_at' | 'findings'> &
+        ReportedPlace & { findings: string | null }
+    >(`
+      SELECT l.id, s.utr, s.position, ifnull(s.subject, (SELECT content ->> '$.content.subject' FROM mailings
+          WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1)) AS subject,
+        ifnull(sum(triggered), 0) AS triggered, ifnull(sum(delivered), 0) AS delivered, sum(${keptMails('m')}) AS kept,
+        ifnull(sum(unmeasured), 0) AS unmeasured,
+        ifnull(sum(unique_opens), 0) AS unique_opens, ifnull(sum(total_opens), 0) AS total_opens,
+        ifnull(sum(people_opens), 0) AS people_opens,
+        ifnull(sum(bounces), 0) AS bounces, ifnull(sum(unsubscribes), 0) AS unsubscribes, s.tracking, s.waiting_type, s.waiting_period, s.parent_id,
+        (SELECT findings FROM mailings WHERE owner_kind = 'schedule' AND owner_id = l.id ORDER BY revision DESC LIMIT 1) AS findings
+      FROM (SELECT id FROM automation_schedules WHERE automation_id = @id AND kind = 'mail'
+          UNION SELECT owner_id FROM mailings INDEXED BY mailings_automation WHERE automation_id = @id AND owner_kind = 'schedule') l
+        LEFT JOIN automation_schedules s ON s.id = l.id
+        LEFT JOIN mailings m ON m.owner_kind = 'schedule' AND m.owner_id = l.id
+      GROUP BY l.id ORDER BY ifnull(s.position, l.id), l.id`)
+    .all({ id: automationId });
 }
 
 /** The place of a mail in its automation. */

@@ -120,7 +120,6 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
   const language = useLanguage();
   // If all mail is held, the banner on every page says why, and links to the page that ends it.
   const isAllHeld = COMMON_HELD_CODES.some((code) => code === summary.held_code);
-  const exited = report.people.filter(({ state }) => state === 'left');
   const deleted = report.mails.filter(({ utr }) => utr === null);
   const problems = report.mails.flatMap(({ utr, subject, findings }) =>
     utr !== null && findings !== null && findings.length > 0 ? [{ utr, subject, findings }] : [],
@@ -129,29 +128,7 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
   return (
     <>
       <WhyHeld reason={isAllHeld ? null : summary.held_reason} viewer={viewer} />
-      <Card title={language.say('automations.people')} action={<StateBadge state={summary.state} />}>
-        <Stats
-          figures={[
-            { label: language.say('automations.people.waiting'), value: language.number(summary.waiting) },
-            { label: language.say('automations.people.finished'), value: language.number(summary.finished) },
-            { label: language.say('automations.people.left'), value: language.number(summary.left) },
-          ]}
-        />
-        {exited.length > 0 && (
-          <Table
-            caption={language.say('automations.why')}
-            rows={exited}
-            keyOf={({ reason }) => String(reason)}
-            columns={[
-              {
-                heading: language.say('automations.why'),
-                cell: ({ reason }) => <span class="opening">{language.sentence(reason ?? '–')}</span>,
-              },
-              numberColumn(language, 'automations.people', 'count'),
-            ]}
-          />
-        )}
-      </Card>
+      <PeopleCard summary={summary} people={report.people} />
       <Card title={language.say('automations.flow')}>
         <Flow
           label={language.say('automations.flow')}
@@ -168,18 +145,18 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
           ]}
         />
         {report.mails.length === 0 && <p class="quiet-text">{language.say('automations.noMails')}</p>}
-        <p>
-          <a href={checkAddress(summary.utr)}>{language.say('automations.check.see')}</a>
-        </p>
-        <p>
-          <a href={logAddress(summary.utr)}>{language.say('automations.log.see')}</a>
-        </p>
-        <p>
-          <a href={replayAddress(summary.utr)}>{language.say('automations.replay.see')}</a>
-        </p>
-        <p>
-          <a href={resultsAddress(summary.utr)}>{language.say('automations.results.see')}</a>
-        </p>
+        {(
+          [
+            [checkAddress, 'automations.check.see'],
+            [logAddress, 'automations.log.see'],
+            [replayAddress, 'automations.replay.see'],
+            [resultsAddress, 'automations.results.see'],
+          ] as const
+        ).map(([addressOf, label]) => (
+          <p key={label}>
+            <a href={addressOf(summary.utr)}>{language.say(label)}</a>
+          </p>
+        ))}
       </Card>
       {problems.length > 0 && (
         <Card title={language.say('automations.findings')}>
@@ -206,6 +183,37 @@ function Overview({ summary, report, series, target, forms, trigger, now, canCha
         </Card>
       )}
     </>
+  );
+}
+
+/** The state of the automation, the numbers of its contacts, and why contacts exited. */
+function PeopleCard({ summary, people }: { summary: Summary; people: Report['people'] }) {
+  const language = useLanguage();
+  const exited = people.filter(({ state }) => state === 'left');
+  return (
+    <Card title={language.say('automations.people')} action={<StateBadge state={summary.state} />}>
+      <Stats
+        figures={[
+          { label: language.say('automations.people.waiting'), value: language.number(summary.waiting) },
+          { label: language.say('automations.people.finished'), value: language.number(summary.finished) },
+          { label: language.say('automations.people.left'), value: language.number(summary.left) },
+        ]}
+      />
+      {exited.length > 0 && (
+        <Table
+          caption={language.say('automations.why')}
+          rows={exited}
+          keyOf={({ reason }) => String(reason)}
+          columns={[
+            {
+              heading: language.say('automations.why'),
+              cell: ({ reason }) => <span class="opening">{language.sentence(reason ?? '–')}</span>,
+            },
+            numberColumn(language, 'automations.people', 'count'),
+          ]}
+        />
+      )}
+    </Card>
   );
 }
 

@@ -512,49 +512,7 @@ function AutomationFieldset({
       {triggers !== undefined && (
         <>
           <TriggerFieldset values={values} choices={triggers} problems={problems} />
-          {(['goal', 'exit'] as const).map((end) => (
-            <SelectField
-              key={end}
-              name={`${end}_segment_id`}
-              label={language.say(`automations.${end}Segment`)}
-              hint={language.say(`automations.${end}Segment.hint`)}
-              value={values[`${end}_segment_id`] ?? '0'}
-              options={[
-                { value: '0', label: language.say('automations.noSegment') },
-                ...targetOptions(targets, 'segment'),
-              ]}
-              problems={problems}
-            />
-          ))}
-          <div class="re-entry">
-            <SelectField
-              name="re_entry"
-              label={language.say('automations.reEntry')}
-              hint={language.say('automations.reEntry.hint')}
-              value={values.re_entry ?? 'never'}
-              options={RE_ENTRY.map((value) => ({ value, label: language.say(`automations.reEntry.${value}`) }))}
-              problems={problems}
-            />
-            <div class="of-days">
-              <TextField
-                name="re_entry_days"
-                label={language.say('automations.reEntry.afterDays')}
-                value={values.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
-                maxLength={4}
-                autocomplete="off"
-                problems={problems}
-              />
-            </div>
-          </div>
-          <TextField
-            name="hold_out"
-            label={language.say('automations.holdOut')}
-            hint={language.say('automations.holdOut.hint')}
-            value={values.hold_out ?? '0'}
-            maxLength={2}
-            autocomplete="off"
-            problems={problems}
-          />
+          <RunFields {...{ values, targets, problems }} />
         </>
       )}
       <SelectField
@@ -584,6 +542,63 @@ function AutomationFieldset({
           checked={values.exit_criteria === '1'}
         />
       )}
+    </>
+  );
+}
+
+/** The fields that say which segments end the run of a contact, when a contact may enter again, and how large the control group is. */
+function RunFields({
+  values,
+  targets,
+  problems,
+}: {
+  values: AutomationFields;
+  targets: Choices['targets'];
+  problems: Problems;
+}) {
+  const language = useLanguage();
+  return (
+    <>
+      {(['goal', 'exit'] as const).map((end) => (
+        <SelectField
+          key={end}
+          name={`${end}_segment_id`}
+          label={language.say(`automations.${end}Segment`)}
+          hint={language.say(`automations.${end}Segment.hint`)}
+          value={values[`${end}_segment_id`] ?? '0'}
+          options={[{ value: '0', label: language.say('automations.noSegment') }, ...targetOptions(targets, 'segment')]}
+          problems={problems}
+        />
+      ))}
+      <div class="re-entry">
+        <SelectField
+          name="re_entry"
+          label={language.say('automations.reEntry')}
+          hint={language.say('automations.reEntry.hint')}
+          value={values.re_entry ?? 'never'}
+          options={RE_ENTRY.map((value) => ({ value, label: language.say(`automations.reEntry.${value}`) }))}
+          problems={problems}
+        />
+        <div class="of-days">
+          <TextField
+            name="re_entry_days"
+            label={language.say('automations.reEntry.afterDays')}
+            value={values.re_entry_days ?? String(DEFAULT_RE_ENTRY_DAYS)}
+            maxLength={4}
+            autocomplete="off"
+            problems={problems}
+          />
+        </div>
+      </div>
+      <TextField
+        name="hold_out"
+        label={language.say('automations.holdOut')}
+        hint={language.say('automations.holdOut.hint')}
+        value={values.hold_out ?? '0'}
+        maxLength={2}
+        autocomplete="off"
+        problems={problems}
+      />
     </>
   );
 }

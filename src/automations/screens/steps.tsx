@@ -160,6 +160,13 @@ function storedStep(step: SeriesStep, kind: OtherKind): StepFields {
 
 /** Registers the pages that add, change and remove a step other than a mail. */
 export async function stepScreens(app: FastifyInstance): Promise<void> {
+  newStepScreen(app);
+  storedStepScreen(app);
+  removeStepScreen(app);
+}
+
+/** Registers the page that adds a step. */
+function newStepScreen(app: FastifyInstance): void {
   const show = async (
     request: FastifyRequest<NewStepCall>,
     reply: FastifyReply,
@@ -223,32 +230,41 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
     return show(request, reply.code(added.status), { values, problems: problemsAt(added, 'kind'), problem });
   });
+}
 
-  const readStep = async (request: FastifyRequest<StepCall>) => {
-    const { series } = await ask(request, readSeries, { utr: request.params.automation });
-    const step = series.steps.find(({ utr }) => utr === request.params.utr.toLowerCase());
-    const kind = kindNamed(step?.kind);
-    if (step === undefined || kind === undefined) throw notFound();
-    return { series, step, kind };
-  };
+interface StepCall {
+  Params: { automation: string; utr: string };
+}
 
-  const showStored = async (
-    request: FastifyRequest<StepCall>,
-    reply: FastifyReply,
-    sent: { values?: StepFields; problems?: Problems; problem?: string } = {},
-  ) => {
-    const viewer = viewerOf(request);
-    const { series, step, kind } = await readStep(request);
-    const choices = await readStepChoices(request);
-    const frame = {
-      title: languageOf(request, viewer).say(`automations.step.${kind}`),
-      section: 'automations',
-      action: <BackToEdit utr={series.utr} />,
-    } as const;
-    const values = sent.values ?? storedStep(step, kind);
-    return sendPage(request, reply, viewer, frame, <EditStep {...{ series, step, choices, ...sent, values }} />);
-  };
+/** Reads the step that a request names, and its automation. Throws 404 if there is no such step, or the step is a mail. */
+async function readStep(request: FastifyRequest<StepCall>) {
+  const { series } = await ask(request, readSeries, { utr: request.params.automation });
+  const step = series.steps.find(({ utr }) => utr === request.params.utr.toLowerCase());
+  const kind = kindNamed(step?.kind);
+  if (step === undefined || kind === undefined) throw notFound();
+  return { series, step, kind };
+}
 
+/** Sends the page of a stored step, after a refusal with the submitted values and their problems. */
+async function showStored(
+  request: FastifyRequest<StepCall>,
+  reply: FastifyReply,
+  sent: { values?: StepFields; problems?: Problems; problem?: string } = {},
+) {
+  const viewer = viewerOf(request);
+  const { series, step, kind } = await readStep(request);
+  const choices = await readStepChoices(request);
+  const frame = {
+    title: languageOf(request, viewer).say(`automations.step.${kind}`),
+    section: 'automations',
+    action: <BackToEdit utr={series.utr} />,
+  } as const;
+  const values = sent.values ?? storedStep(step, kind);
+  return sendPage(request, reply, viewer, frame, <EditStep {...{ series, step, choices, ...sent, values }} />);
+}
+
+/** Registers the page that changes the settings of a step. */
+function storedStepScreen(app: FastifyInstance): void {
   pageRoute<StepCall>(app, '/automations/:automation/steps/:utr', (request, reply) => {
     requireEditor(request);
     return showStored(request, reply);
@@ -291,7 +307,10 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     const problem = refusalText(request, changed, stored);
     return showStored(request, reply.code(changed.status), { values, problems: changed.problems, problem });
   });
+}
 
+/** Registers the page that asks whether to remove a step, and removes it. */
+function removeStepScreen(app: FastifyInstance): void {
   pageRoute<StepCall>(app, '/automations/:automation/steps/:utr/remove', async (request, reply) => {
     const { series, step } = await readStep(request);
     const language = languageOf(request, viewerOf(request));
@@ -313,10 +332,6 @@ export async function stepScreens(app: FastifyInstance): Promise<void> {
     if ('problems' in removed) return showStored(request, reply.code(removed.status), { problem: removed.problem });
     return reply.redirect(`${editAddress(series.utr)}#mails`, 303);
   });
-}
-
-interface StepCall {
-  Params: { automation: string; utr: string };
 }
 
 /** The list of the kinds of steps. Each kind links to the form for a new step of this kind. */
