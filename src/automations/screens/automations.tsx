@@ -20,7 +20,7 @@ import { checkScreen } from './check.tsx';
 import { editScreen, newAutomationScreen, Recipes } from './edit.tsx';
 import { enterScreens } from './enter.tsx';
 import { logScreen } from './log.tsx';
-import { AUTOMATION_MAIL, MAIL_LANGUAGES, mailContentScreen, mailScreens } from './mail.tsx';
+import { AUTOMATION_MAIL, MAIL_LANGUAGES, mailContentScreen, newMailScreen, removeMailScreen } from './mail.tsx';
 import { waitingScreen } from './people.tsx';
 import { replayScreen } from './replay.tsx';
 import { resultsScreen } from './results.tsx';
@@ -64,7 +64,8 @@ export async function automationScreens(app: FastifyInstance, { clock, db, confi
     editing.addHook('onRequest', async (request) => requireEditor(request));
     await newAutomationScreen(editing);
     await editScreen(editing, { clock });
-    await mailScreens(editing);
+    await newMailScreen(editing);
+    await removeMailScreen(editing);
     await stepScreens(editing);
     await mailContentScreen(editing);
     languageVersionScreens(editing, MAIL_LANGUAGES);

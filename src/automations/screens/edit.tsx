@@ -62,11 +62,15 @@ interface ByUtr {
 
 /** Registers the page on which the steps and settings of an automation are edited. */
 export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  const show = async (
+  pageRoute<ByUtr>(app, '/automations/:utr/edit', (request, reply) => show(request, reply));
+  app.post<ByUtr>('/automations/:utr/edit', save);
+  app.post<ByUtr>('/automations/:utr/order', moveStep);
+
+  async function show(
     request: FastifyRequest<ByUtr>,
     reply: FastifyReply,
     sent: { values?: AutomationFields; problems?: Problems; problem?: string } = {},
-  ) => {
+  ) {
     const [email = ''] = texts(request.query.email);
     const { series } = await ask(request, readSeries, { utr: request.params.utr });
     const [choices, forecast, hasCaps, triggers, { trigger }] = await Promise.all([
@@ -88,11 +92,10 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       </>
     );
     return sendPage(request, reply, viewerOf(request), frame, content);
-  };
+  }
 
-  pageRoute<ByUtr>(app, '/automations/:utr/edit', (request, reply) => show(request, reply));
-
-  app.post<ByUtr>('/automations/:utr/edit', async (request, reply) => {
+  /** Saves the settings, or asks first if contacts would leave the automation. */
+  async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply) {
     const { utr } = request.params;
     const values = submittedFields(request);
     const unchanged_since = field(request, 'unchanged_since');
@@ -124,9 +127,10 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     const names = [language.say('compose.name'), values.automation_name, series.automation_name] as const;
     const problem = refusalText(request, changed, series, [names]);
     return show(request, reply.code(changed.status), { values, problems: changed.problems, problem });
-  });
+  }
 
-  app.post<ByUtr>('/automations/:utr/order', async (request, reply) => {
+  /** Moves a step up or down, or asks first if this changes which step contacts wait for. */
+  async function moveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply) {
     const { utr } = request.params;
     const { series } = await ask(request, readSeries, { utr });
     const fields = {
@@ -153,7 +157,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
     if ('output' in ordered) return reply.redirect(`${editAddress(utr)}#mails`, 303);
     const problem = refusalText(request, ordered, series) || ordered.text;
     return show(request, reply.code(ordered.status), { problem });
-  });
+  }
 }
 
 /** Returns the steps after a step changed places with its neighbour on the same path. The steps on the paths of both move with them. */

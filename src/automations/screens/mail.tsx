@@ -408,8 +408,8 @@ interface NewMail extends MailFields {
 }
 type Templates = readonly ListedTemplate[];
 
-/** Registers the pages that add a mail to an automation, and that remove a mail. */
-export async function mailScreens(app: FastifyInstance): Promise<void> {
+/** Registers the page that adds a mail to an automation. */
+export async function newMailScreen(app: FastifyInstance): Promise<void> {
   const show = async (
     request: FastifyRequest<NewMailCall>,
     reply: FastifyReply,
@@ -469,7 +469,10 @@ export async function mailScreens(app: FastifyInstance): Promise<void> {
     const problem = refusalText(request, added, series) || (added.problems.utr ?? []).join(' ');
     return show(request, reply.code(added.status), { values, problems: added.problems, problem });
   });
+}
 
+/** Registers the page that removes a mail from an automation. It says first which contacts this concerns. */
+export async function removeMailScreen(app: FastifyInstance): Promise<void> {
   pageRoute<{ Params: ComposedParams }>(app, `${AUTOMATION_MAIL.route}/remove`, async (request, reply) => {
     const { series, mail } = await readMail(request, request.params);
     // The dry run changes nothing, but it may have to wait until enrolments are moved, which needs announced work.

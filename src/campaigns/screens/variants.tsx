@@ -157,37 +157,7 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
               templates={templates}
             />
           ))}
-          <Card title={language.say('compose.variants.how')}>
-            <TextField
-              name="share"
-              type="number"
-              min={1}
-              max={100}
-              required
-              label={language.say('compose.variants.share')}
-              hint={language.say('compose.variants.share.hint')}
-              value={shown.share}
-              problems={problems}
-            />
-            <SelectField
-              name="winner_by"
-              label={language.say('compose.variants.by')}
-              value={shown.winner_by}
-              options={WINNER_BY.map((value) => ({ value, label: language.say(`compose.variants.by.${value}`) }))}
-              problems={problems}
-            />
-            <TextField
-              name="hours"
-              type="number"
-              min={1}
-              max={168}
-              required
-              label={language.say('compose.variants.hours')}
-              hint={language.say('compose.variants.hours.hint')}
-              value={shown.hours}
-              problems={problems}
-            />
-          </Card>
+          <TestSettings values={shown} problems={problems} />
           <input type="hidden" name="unchanged_since" value={draft.updated_at} />
           <div class="buttons">
             <Button label={language.say('compose.variants.save')} />
@@ -214,6 +184,44 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
         </div>
       )}
     </div>
+  );
+}
+
+/** The form fields for the size of the groups, what is measured, and how long. */
+function TestSettings({ values, problems }: { values: SubmittedTest; problems: Problems }) {
+  const language = useLanguage();
+  return (
+    <Card title={language.say('compose.variants.how')}>
+      <TextField
+        name="share"
+        type="number"
+        min={1}
+        max={100}
+        required
+        label={language.say('compose.variants.share')}
+        hint={language.say('compose.variants.share.hint')}
+        value={values.share}
+        problems={problems}
+      />
+      <SelectField
+        name="winner_by"
+        label={language.say('compose.variants.by')}
+        value={values.winner_by}
+        options={WINNER_BY.map((value) => ({ value, label: language.say(`compose.variants.by.${value}`) }))}
+        problems={problems}
+      />
+      <TextField
+        name="hours"
+        type="number"
+        min={1}
+        max={168}
+        required
+        label={language.say('compose.variants.hours')}
+        hint={language.say('compose.variants.hours.hint')}
+        value={values.hours}
+        problems={problems}
+      />
+    </Card>
   );
 }
 

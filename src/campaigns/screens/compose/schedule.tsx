@@ -21,7 +21,7 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { Island } from '../../../ui/components/island.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
-import { ask, attempt } from '../../../ui/operations.ts';
+import { ask, attempt, type Refusal } from '../../../ui/operations.ts';
 import { languageOf } from '../../../ui/page.tsx';
 import { recordTime } from '../../../ui/record-time.ts';
 import { viewerOf } from '../../../ui/signed-in.ts';
@@ -58,7 +58,6 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const language = languageOf(request, viewerOf(request));
     const start = isLater ? findStart(when, draft.time_zone, language.zone) : null;
     const isLocal = when.zone === OWN_ZONES;
-    const isBest = when.zone === BEST_HOURS;
     const { date, time } = start === null || isLocal ? when : wallClock(start, draft.time_zone);
     const sent = await attempt(request, updateSingleSend, {
       ...draft,
@@ -67,35 +66,17 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       canary_percent: field(request, isLater ? 'first_later' : 'first_now') || 0,
       // The form has this field only if the account has frequency caps.
       ignores_caps: field(request, isLater ? 'caps_later' : 'caps_now') || draft.ignores_caps,
-      ...(isLater
-        ? {
-            schedule_type: LATER,
-            schedule_date: date,
-            schedule_time: time,
-            local_time: isLocal ? 1 : 0,
-            best_hour: isBest ? 1 : 0,
-          }
-        : { schedule_type: 0, local_time: 0, best_hour: 0 }),
+      ...(isLater ? scheduledAt({ date, time, zone: when.zone }) : SENT_NOW),
     });
     if ('problems' in sent) {
-      const { status, problems } = sent;
       // If the button was pressed twice, the first press has sent the campaign.
-      if (status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
-      if (status === CONFLICT)
-        return show(request, reply.code(status), draft.utr, {
-          when,
-          problems,
-          problem: language.say('compose.schedule.changed'),
-        });
-      // The form shows the problems of the schedule beside its fields.
-      const isOnlySchedule =
-        sent.problem === '' && Object.keys(problems).every((name) => /^(schedule|local|best)_/.test(name));
-      const problem = isOnlySchedule ? '' : language.say('compose.schedule.refused', { reason: sent.text });
-      return show(request, reply.code(status), draft.utr, { when, problems, problem });
+      if (sent.status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
+      const problem = problemAbove(sent, language);
+      return show(request, reply.code(sent.status), draft.utr, { when, problems: sent.problems, problem });
     }
     if (start !== null && isLocal)
       sayBookedLocally(reply, language, { date, time, zone: draft.time_zone }, clock.now());
-    else if (start !== null && isBest)
+    else if (start !== null && when.zone === BEST_HOURS)
       setFlash(reply, 'good', 'best.done', {
         time: language.weekdayTime(start, draft.time_zone),
         zone: draft.time_zone,
@@ -140,6 +121,27 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const content = <Schedule {...shown} />;
     return sendStep(request, reply, draft, 'schedule', content, sent.problem);
   }
+}
+
+/** The schedule of a campaign that is sent at once. */
+const SENT_NOW = { schedule_type: 0, local_time: 0, best_hour: 0 };
+
+/** Returns the schedule of a campaign that is sent later. The zone may also stand for each recipient's zone or best hour. */
+function scheduledAt({ date, time, zone }: When) {
+  return {
+    schedule_type: LATER,
+    schedule_date: date,
+    schedule_time: time,
+    local_time: zone === OWN_ZONES ? 1 : 0,
+    best_hour: zone === BEST_HOURS ? 1 : 0,
+  };
+}
+
+/** Returns the problem that is shown above the forms; empty if all problems are shown beside the fields of the schedule. */
+function problemAbove({ status, problem, problems, text }: Refusal, language: Language): string {
+  if (status === CONFLICT) return language.say('compose.schedule.changed');
+  const areBesideFields = problem === '' && Object.keys(problems).every((name) => /^(schedule|local|best)_/.test(name));
+  return areBesideFields ? '' : language.say('compose.schedule.refused', { reason: text });
 }
 
 /** Returns true if the campaign is queued to be sent at once, is being sent, or has been sent. */
