@@ -16,9 +16,9 @@ import { holdFailedAutomation } from './status.ts';
 
 type Automation = typeof automations.$inferSelect;
 
-/** The number of contacts that are read or recorded at once, which takes some milliseconds. */
+/** The number of contacts who are read or recorded at once, which takes some milliseconds. */
 const PAGE_ROWS = 250;
-/** The maximum number of contacts that are counted, which takes a second or two. */
+/** The maximum number of contacts who are counted, which takes a second or two. */
 const MAX_COUNTED = 100_000;
 
 /** What happens when a contact is to enter an automation. */

@@ -60,7 +60,7 @@ interface Day {
 
 /**
  * How far the dates of an automation have been looked at. A kill loses this progress. Then entries are recorded again, and
- * their keys prevent that a contact enters twice.
+ * their keys prevent a contact from entering twice.
  */
 interface Look {
   /** Epoch milliseconds. Contacts enter whose hour of the trigger comes after this moment. */
@@ -70,7 +70,7 @@ interface Look {
   days: Day[];
   /** The index in `days` of the day that is being looked at. */
   at: number;
-  /** The id of the last contact that was looked at on that day. */
+  /** The id of the last contact who was looked at on that day. */
   after: number;
 }
 

@@ -7,7 +7,7 @@ export const ENROLLED_PERSON = `
     AND r.address_id = e.address_id AND r.is_removed = 0`;
 
 /**
- * SQL after `ENROLLED_PERSON`: the id of the contact whose values the mail gets. This is the contact that entered, even if it has moved to
+ * SQL after `ENROLLED_PERSON`: the id of the contact whose values the mail gets. This is the contact who entered, even after a move to
  * another list; or else the contact with the same address in the targeted list, for example after another import; or else the contact in
  * the targeted segment. Null if the recipient is not a contact.
  */

@@ -138,7 +138,7 @@ function membersOf(db: Db, segment: number, people: readonly AtStep[]): Set<numb
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes the events of a step for the account's webhooks that want such events. Returns the ids of the contacts that still exist. */
+/** Writes the events of a step for the account's webhooks that want such events. Returns the ids of the contacts who still exist. */
 function tellWebhooks(db: Db, step: number, people: readonly AtStep[]): Set<number> {
   const json = JSON.stringify(people);
   db.$client.prepare<[object]>(STEP_EVENTS).run({ step, people: json });

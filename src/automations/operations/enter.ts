@@ -27,7 +27,7 @@ import { ByUtr } from './automations.ts';
 
 /** The maximum number of contacts in a request. */
 const MAX_CONTACTS = 1000;
-/** The number of contacts that one transaction lets enter, which takes a few milliseconds. */
+/** The number of contacts whom one transaction lets enter, which takes a few milliseconds. */
 const CONTACTS_AT_ONCE = 100;
 /** How long a request waits for the write lock, in milliseconds. */
 const MAX_WAIT_MS = 10_000;
@@ -113,7 +113,7 @@ function enterSome(client: Database, automation: Automation, addresses: readonly
   return entries.map(({ address_id, contact_id, outcome, reason }, place): Outcome => {
     const contact = addresses[place] ?? '';
     if (outcome !== 'entered') return { contact, outcome, reason: outcome === 'no_mail' ? readStored(reason) : null };
-    // A contact that is named twice in the request enters once.
+    // A contact who is named twice in the request enters once.
     if (entered.has(address_id)) return { contact, outcome: 'active', reason: null };
     entered.add(address_id);
     enter.run({ account, automation: id, address_id, contact_id, at });
@@ -123,7 +123,7 @@ function enterSome(client: Database, automation: Automation, addresses: readonly
 
 const Entries = Type.Object(
   {
-    contacts: integer({ description: 'The number of contacts that were counted.' }),
+    contacts: integer({ description: 'The number of contacts who were counted.' }),
     is_complete: zeroOrOne('1: all contacts were counted; 0: there are more contacts, so the numbers are minimums.'),
     entered: integer({ description: 'The number of contacts who enter and get the e-mails.' }),
     held_out: integer({ description: 'The number of contacts who enter and get nothing, as the control group.' }),

@@ -12,7 +12,7 @@ const MAX_OF_KIND = 5;
 const MAX_COMPARED = 500;
 /** The time in milliseconds for which contacts are looked for. */
 const CONTACTS_MS = 3;
-/** The number of contacts that are compared in one step, which takes about half a millisecond. */
+/** The number of contacts who are compared in one step, which takes about half a millisecond. */
 const CONTACTS_AT_ONCE = 100;
 
 /** SQL for each kind of record with a name: the newest records, with their key, their name, and further text that is searched (`more`). */

@@ -12,7 +12,7 @@ import { requireSingleSend } from '../single-sends.ts';
 
 /** The maximum number of recipients whose best hours are looked up. */
 const MAX_LOOKED_AT = 300;
-/** The number of recipients that are looked up without a pause. */
+/** The number of recipients who are looked up without a pause. */
 const AT_ONCE = 50;
 
 const BestHourPlan = Type.Object({

@@ -103,7 +103,7 @@ function readFilter({ search, state, reason, link, did, domain }: Record<string,
   };
 }
 
-/** Returns the URL of the page or file with the recipients that pass a filter. */
+/** Returns the URL of the page or file with the recipients who pass a filter. */
 function listAddress(utr: string, filter: Filter & { after?: string }, page = '/recipients'): string {
   return withQuery(`/campaigns/${utr}${page}`, { ...filter });
 }
