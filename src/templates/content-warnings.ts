@@ -1,4 +1,4 @@
-/** The placeholders that an account may use, and the warnings about its mails. */
+/** The placeholders that an account may use, and the warnings about the account's mails. */
 import { RESERVED_FIELDS, TOPIC } from '../audience/contacts/contact-fields.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
@@ -16,21 +16,21 @@ interface MailTexts {
 }
 
 /**
- * Returns the names of all placeholders: the built-in ones, our additions, the fields that conditions may use, and the custom
- * fields.
+ * Returns the names of all placeholders of an account: the built-in ones, our additions, the fields that conditions may use, and the
+ * custom fields.
  */
 export function knownPlaceholders(db: Db, accountId: number): string[] {
-  const own = listCustomFields(db, accountId).map(({ field_name }) => field_name);
-  const listed = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
-  return [...new Set([...listed.map(({ name }) => name), WEB_COPY, ...RESERVED_FIELDS, TOPIC, ...own])];
+  const custom = listCustomFields(db, accountId).map(({ field_name }) => field_name);
+  const builtIn = db.select({ name: dynamicContents.name }).from(dynamicContents).all();
+  return [...new Set([...builtIn.map(({ name }) => name), WEB_COPY, ...RESERVED_FIELDS, TOPIC, ...custom])];
 }
 
-/** Returns the warnings about a mail to contacts of an account. */
+/** Returns the warnings about a mail of an account, such as unknown placeholders. */
 export function mailWarnings(db: Db, accountId: number, mail: MailTexts): Promise<ContentWarning[]> {
   return warnings(accountId, textsOf(mail), knownPlaceholders(db, accountId));
 }
 
-/** Returns the texts and the code of a mail, for `warnings`. */
+/** Returns the texts and the code of a mail in the order that `warnings` takes. */
 export function textsOf({ subject, preheader, template_json, template_html }: MailTexts): string[] {
   return [subject, preheader, template_json ?? '', template_html ?? ''];
 }

@@ -1,4 +1,7 @@
-/** The content of a mail: its own code, or an unchanged built-in template. A mail made from an own template has a copy of its code. */
+/**
+ * The content of a mail: code of its own, or an unchanged built-in template. A mail made from an account's own template has a copy of the
+ * template's code.
+ */
 import { and, eq, isNull } from 'drizzle-orm';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
@@ -18,25 +21,25 @@ import { notFound } from '../errors/failure.ts';
 /** The template id of a mail with its own code. */
 export const BLANK_TEMPLATE = 1;
 
-/** The lowest id of an own template; built-in templates have lower ids. */
+/** The lowest id of an own template. Built-in templates have lower ids. */
 const FIRST_OWN = 1001;
 
-/** Returns true if a template is an account's own. */
+/** Returns true if a template is an account's own, not a built-in one. */
 export function isOwn({ id }: { id: number }): boolean {
   return id >= FIRST_OWN;
 }
 
-/** The preview image of every own template, a file in data/templates. */
+/** The file in data/templates that is the preview image of every own template. */
 export const OWN_PREVIEW = 'own.png';
 
-/** A template's code: MJML's JSON form and the HTML made from it. The JSON is empty if the template was written as HTML. */
+/** The code of a template: MJML in its JSON form, and the HTML made from it. The JSON is empty if the template was written as HTML. */
 export interface TemplateCodes {
   json_code: string;
   html_code: string;
 }
 
 /** The fields of a request that determine the content of a mail. */
-interface GivenContent {
+interface ContentInput {
   template_id?: number;
   template_json?: string;
   template_html?: string;
@@ -51,10 +54,10 @@ export function hasTemplate(db: Db, accountId: number, id: number): boolean {
 }
 
 /**
- * Returns the content with an own template replaced by a copy of its code, so that changing or deleting the template does not
+ * Returns content in which the code of an own template replaces the template's id, so that changing or deleting the template does not
  * change the mail. Code in `input` takes precedence over the template. Content without an own template is returned unchanged.
  */
-export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId: number, input: Given): Given {
+export function withTemplateCopied<Input extends ContentInput>(db: Db, accountId: number, input: Input): Input {
   if (input.template_id === undefined) return input;
   const own = db
     .select({ json_code: ownTemplates.json_code, html_code: ownTemplates.html_code })
@@ -66,13 +69,13 @@ export function withTemplateCopied<Given extends GivenContent>(db: Db, accountId
   return { ...input, template_id: BLANK_TEMPLATE, ...(!hasCode && asMailCode(own)) };
 }
 
-/** Returns the versions in other languages of one of the account's own templates; null if it has none. */
+/** Returns the versions in other languages of one of the account's own templates; null if the template has none or does not exist. */
 export function findVersions(db: Db, accountId: number, id: number): LanguageVersion[] | null {
   const where = ownedRecord(ownTemplates, id, accountId);
   return db.select({ languages: ownTemplates.languages }).from(ownTemplates).where(where).get()?.languages ?? null;
 }
 
-/** Returns a template's code as a mail stores it: MJML or HTML, with the other empty. */
+/** Returns the code of a template as a mail stores it: only the MJML, or only the HTML if there is no MJML. */
 function asMailCode({ json_code, html_code }: TemplateCodes): { template_json: string; template_html: string } {
   return { template_json: json_code, template_html: json_code === '' ? html_code : '' };
 }
@@ -86,7 +89,7 @@ export interface Mail {
   template_html: string;
 }
 
-/** Returns the account's single send or automation mail with this utr. Throws 404. */
+/** Returns the account's single send or automation mail with this utr. Throws 404 if there is none. */
 export function requireMail(db: Db, accountId: number, id: unknown): Mail {
   const utr = recordUtr(id);
   const send = db
@@ -124,8 +127,8 @@ export function requireMail(db: Db, accountId: number, id: unknown): Mail {
 }
 
 /**
- * Returns the code of a template that an account may use, one of its own or a built-in one in its language; undefined
- * if there is none with this id.
+ * Returns the code of the template with this id: one of the account's own, or a built-in one in the account's language. Returns undefined
+ * if there is no such template.
  */
 export function findTemplateCodes(db: Db, accountId: number, id: unknown): TemplateCodes | undefined {
   const own = db
@@ -142,7 +145,7 @@ export function findTemplateCodes(db: Db, accountId: number, id: unknown): Templ
   return builtIn && builtInTemplate(builtIn, readMailRules(db, accountId).mail_language);
 }
 
-/** Closes the newest version of a mail, so that the next change of its content makes a new version, however soon it follows. */
+/** Closes the newest version of a mail, so that the next change of its content makes a new version even if it follows at once. */
 export function closeVersion(db: Db, kind: Mail['kind'], id: number): void {
   db.update(mailVersions)
     .set({ is_open: 0 })

@@ -1,4 +1,4 @@
-/** Operations for templates: the built-in ones, and those that accounts make from a mail, another template or code. */
+/** Operations for templates: built-in templates, and the templates that accounts make from a mail, another template or code. */
 import { type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { templateErrors } from '../campaigns/single-sends.ts';
@@ -38,47 +38,50 @@ import { addTemplate, changeTemplate, requireRoom, requireTemplate, templateCode
 
 const BLANK = 1;
 
-const About = { id: integer(), template_name: Type.String() };
-const Changed = { created_at: nullable(isoTimestampSchema()), updated_at: nullable(isoTimestampSchema()) };
+const Name = { id: integer(), template_name: Type.String() };
+const Times = { created_at: nullable(isoTimestampSchema()), updated_at: nullable(isoTimestampSchema()) };
 const Picture = {
   preview_image: Type.String({
     description: 'File name of the preview picture, which is served without keys at /images/templates/<preview_image>.',
   }),
 };
 const Code = { json_code: Type.String(), html_code: Type.String({ description: 'The template as HTML.' }) };
-const Size = { is_html: zeroOrOne('1: it was written as HTML; 0: it was designed.'), size: integer() };
-const DesignTemplate = Type.Object({ ...About, ...Picture, ...Code, is_blank: zeroOrOne(), ...Changed });
-const ListedTemplate = Type.Object({ ...About, ...Picture, is_blank: zeroOrOne(), ...Size, ...Changed });
+const Size = {
+  is_html: zeroOrOne('1: the template was written as HTML; 0: it was made in the designer.'),
+  size: integer({ description: 'The size of the code in bytes.' }),
+};
+const DesignTemplate = Type.Object({ ...Name, ...Picture, ...Code, is_blank: zeroOrOne(), ...Times });
+const ListedTemplate = Type.Object({ ...Name, ...Picture, is_blank: zeroOrOne(), ...Size, ...Times });
 
-const OwnTemplate = Type.Object({ ...About, ...Size, ...stamps, ...Code, design_url: Type.String() });
+const OwnTemplate = Type.Object({ ...Name, ...Size, ...stamps, ...Code, design_url: Type.String() });
 
-/** The warnings in an answer. */
+/** The warnings about the content of a mail in an answer. */
 export const ContentWarnings = Type.Array(
   Type.Object({
-    code: described(choice('unknown_placeholders', 'foreign_tags'), 'What is wrong.'),
-    count: integer({ description: 'How many placeholders or tags.' }),
-    names: Type.Array(Type.String(), { description: 'The first five of them.' }),
+    code: described(choice('unknown_placeholders', 'foreign_tags'), 'The kind of the warning.'),
+    count: integer({ description: 'The number of placeholders or tags.' }),
+    names: Type.Array(Type.String(), { description: 'The first five placeholders or tags.' }),
   }),
   {
     description:
-      'Placeholders that no contact has a value for, and tags of other services: they do not stop the send, but are probably a mistake.',
+      'Placeholders for which no contact has a value, and tags of other services. They do not stop the send, but are probably a mistake.',
   },
 );
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
-const GivenCode = {
-  template_json: code('The MJML as JSON; template_html is then empty.'),
-  template_html: code('The HTML; template_json is then empty.'),
+const CodeInput = {
+  template_json: code('The code as MJML in its JSON form. template_html must then be empty.'),
+  template_html: code('The code as HTML. template_json must then be empty.'),
 };
 const ById = { id: identifier('The template.') };
 
-/** A template in a list, built-in or own, without its code. */
+/** A built-in or own template without its code. */
 export type ListedTemplate = Static<typeof ListedTemplate>;
 /** An own template. */
 export type OwnTemplate = Static<typeof OwnTemplate>;
 
-const design = recordObject(DesignTemplate, designTemplates);
-const listed = recordObject(ListedTemplate, ownTemplates, {
+const designRecord = recordObject(DesignTemplate, designTemplates);
+const listedRecord = recordObject(ListedTemplate, ownTemplates, {
   preview_image: sql`preview_image`,
   is_blank: sql`is_blank`,
   is_html: sql`is_html`,
@@ -86,7 +89,7 @@ const listed = recordObject(ListedTemplate, ownTemplates, {
 
 export const listDesignTemplates = listOperation({
   name: 'List the templates',
-  description: 'The built-in ones, then your own (addition), whose ids begin at 1001.',
+  description: 'The built-in templates come first, then your own templates (addition), whose ids begin at 1001.',
   role: 'viewer',
   input: listQuery,
   as: 'templates',
@@ -94,7 +97,7 @@ export const listDesignTemplates = listOperation({
   // The union has the same name as the table of built-in templates, so that the columns of that table refer to both. The casts give
   // both halves the same types; otherwise SQLite could not merge them by id and would sort the code of all templates for each page.
   select: ({ accountId }, part) => ({
-    record: design,
+    record: designRecord,
     from: sql`(
       SELECT id, template_name, preview_image, json_code, html_code, is_blank, created_at, updated_at FROM ${designTemplates} UNION ALL
       SELECT id, template_name, CAST(${OWN_PREVIEW} AS TEXT), json_code, html_code, CAST(0 AS INTEGER), created_at, updated_at
@@ -107,12 +110,12 @@ export const listDesignTemplates = listOperation({
 });
 
 export const listTemplates = listOperation({
-  name: 'List your own templates, and the built-in ones, without their code (addition)',
+  name: 'List your own templates, and the built-in templates, without their code (addition)',
   role: 'viewer',
   input: Type.Object({
     ...eitherOrderQuery.properties,
-    search: Type.Optional(line({ description: 'Only templates with this in their name.' })),
-    built_in: Type.Optional(flag('1: the built-in ones, too.')),
+    search: Type.Optional(line({ description: 'Only templates whose names contain this text.' })),
+    built_in: Type.Optional(flag('1: the built-in templates are listed, too.')),
   }),
   as: 'templates',
   record: ListedTemplate,
@@ -126,7 +129,7 @@ export const listTemplates = listOperation({
         size, created_at, updated_at
       FROM ${ownTemplates} WHERE user_id = ${accountId}) AS ${ownTemplates}`;
     const where: SQL = search ? sql`instr(fold(${ownTemplates.template_name}), ${fold(search)}) > 0` : sql`true`;
-    return { record: listed, from, where, id: ownTemplates.id, part };
+    return { record: listedRecord, from, where, id: ownTemplates.id, part };
   },
 });
 
@@ -139,7 +142,7 @@ export const readTemplate = recordOperation({
   json(context, input) {
     const { db, accountId, actor, publicUrl, tokens, clock } = context;
     const where = ownedRecord(ownTemplates, input.id, accountId);
-    // Only the utr, because the code of a template can have megabytes.
+    // Reads only the utr, because the code of a template can have megabytes.
     const template = db.select({ utr: ownTemplates.utr }).from(ownTemplates).where(where).get();
     if (template === undefined) throw notFound('Record not found');
     const token = designToken(tokens, 'template', template.utr, actor.userId ?? 0, clock.now());
@@ -154,21 +157,19 @@ export const readTemplate = recordOperation({
 export const createTemplate = operation({
   name: 'Add a template of your own (addition)',
   description:
-    'A copy of an e-mail or of another template, or the given code; blank if none is given. It is listed after the built-in ones, and an e-mail made from it gets a copy of its code.',
+    'The template gets the code of the request, or a copy of an e-mail or of another template; otherwise it is blank. An e-mail made from the template gets a copy of its code.',
   role: 'editor',
   input: Type.Object({
     template_name: line({ minLength: 1 }),
     mail_utr: identifier('The single send, or the e-mail of an automation, whose content is copied.'),
-    template_id: identifier(
-      'The template that is copied: a built-in one or your own. The blank one if nothing is given.',
-    ),
-    ...GivenCode,
+    template_id: identifier('The built-in or own template that is copied; the blank template by default.'),
+    ...CodeInput,
   }),
   output: Type.Object({ id: integer() }),
   check: addTemplateErrors,
   async run(context, { template_name, mail_utr, template_id, ...fields }) {
     const { db, accountId } = context;
-    const codes = (await compileGiven(accountId, fields)) ?? (await copyCodes(context, mail_utr, template_id));
+    const codes = (await compileInput(accountId, fields)) ?? (await copyCodes(context, mail_utr, template_id));
     const add = () => {
       auditBy(context, 'template_added', template_name);
       return { id: addTemplate(context, accountId, template_name, codes) };
@@ -179,14 +180,14 @@ export const createTemplate = operation({
 
 export const updateTemplate = operation({
   name: 'Change the name or the code of a template of your own (addition)',
-  description: 'Parameters that are not given keep their value. E-mails made from it do not change.',
+  description: 'Absent parameters are not changed. E-mails made from the template do not change.',
   role: 'editor',
-  input: Type.Object({ ...ById, template_name: Type.Optional(line({ minLength: 1 })), ...GivenCode }),
+  input: Type.Object({ ...ById, template_name: Type.Optional(line({ minLength: 1 })), ...CodeInput }),
   check: addTemplateErrors,
   async run(context, { id, template_name: name, ...fields }) {
     const { db, accountId } = context;
     requireTemplate(db, accountId, id);
-    const codes = await compileGiven(accountId, fields);
+    const codes = await compileInput(accountId, fields);
     change(context, id, 'template_changed', (template) => changeTemplate(context, template, { name, codes }));
   },
 });
@@ -194,7 +195,7 @@ export const updateTemplate = operation({
 export const deleteTemplate = operation({
   name: 'Delete a template of your own (addition)',
   description:
-    'E-mails made from it have a copy of its code and do not change. It can be restored until another one is deleted.',
+    'E-mails made from the template have a copy of its code and do not change. The template can be restored until another template is deleted.',
   role: 'editor',
   input: Type.Object(ById),
   run(context, { id }) {
@@ -218,13 +219,16 @@ export const undeleteTemplate = operation({
   },
 });
 
-type GivenCode = { [Field in keyof typeof GivenCode]?: string };
+type CodeInput = { [Field in keyof typeof CodeInput]?: string };
 
-function addTemplateErrors(_context: Context, input: GivenCode, errors: FieldErrorCollector): void {
+function addTemplateErrors(_context: Context, input: CodeInput, errors: FieldErrorCollector): void {
   errors.addAll(templateErrors(input));
 }
 
-/** Changes a template of the account and writes an entry to the audit log, in one transaction. Throws 404. */
+/**
+ * Runs `work`, which changes a template, and writes an entry to the audit log, in one transaction. Throws 404 if the account has no such
+ * template.
+ */
 function change(
   context: Context,
   id: unknown,
@@ -240,10 +244,13 @@ function change(
   inTransaction(db, changeAndAudit);
 }
 
-/** Returns the code of a new template that is a copy: of the mail, or else of the template, or else of the blank one. Throws 404. */
+/**
+ * Returns a copy of the code of the mail with this utr; without a utr, of the template with this id; without an id, of the blank template.
+ * Throws 404 if there is no such mail or template.
+ */
 async function copyCodes({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
   const mail = utr ? requireMail(db, accountId, utr) : undefined;
-  const codes = mail && (await compileGiven(accountId, mail));
+  const codes = mail && (await compileInput(accountId, mail));
   return codes ?? requireCodes(findTemplateCodes(db, accountId, mail ? mail.template_id : id || BLANK));
 }
 
@@ -253,12 +260,12 @@ function requireCodes(codes: TemplateCodes | undefined): TemplateCodes {
 }
 
 /**
- * Compiles given code, within the account's share of the compiling thread. Returns undefined if there is no code. Throws 409
- * that names the fault.
+ * Compiles the code of a request, within the account's share of the compiling thread. Returns undefined if the request has no code. Throws
+ * 409 with the fault of the code.
  */
-async function compileGiven(
+async function compileInput(
   accountId: number,
-  { template_json: json = '', template_html: html = '' }: GivenCode,
+  { template_json: json = '', template_html: html = '' }: CodeInput,
 ): Promise<TemplateCodes | undefined> {
   if (json === '' && html === '') return undefined;
   try {

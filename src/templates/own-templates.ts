@@ -1,4 +1,4 @@
-/** The accounts' own templates: adding, changing and deleting them. */
+/** The accounts' own templates: how they are read, added and changed, and how many an account can have. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { eq, sql } from 'drizzle-orm';
@@ -13,6 +13,7 @@ import type { TemplateCodes } from './mail-content.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const CONFLICT = 409;
+/** The maximum number of templates of an account. */
 export const MAX_TEMPLATES = 200;
 /** The maximum size of the code of all templates of an account. */
 export const MAX_TEMPLATE_BYTES = 50 * MEBIBYTE;
@@ -24,12 +25,12 @@ interface TemplateDeps {
 
 export type OwnTemplate = typeof ownTemplates.$inferSelect;
 
-/** Returns both codes of a template from one of them: the HTML is made from the JSON. Throws ContentError. */
+/** Returns both codes of a template. If there is JSON, the HTML is made from it. Throws ContentError if the JSON has a fault. */
 export async function templateCodes(accountId: number, json: string, html: string): Promise<TemplateCodes> {
   return { json_code: json, html_code: json === '' ? html : await renderTemplate(accountId, json) };
 }
 
-/** Returns the account's own template with this id. Throws 404. */
+/** Returns the account's own template with this id. Throws 404 if there is none. */
 export function requireTemplate(db: Db, accountId: number, id: unknown): OwnTemplate {
   const template = db
     .select()
@@ -66,8 +67,8 @@ export function addTemplate(
 }
 
 /**
- * Adds templates from HTML files, unless the account has one with the same name and code. Stops when the account has no room
- * for more. Other requests are answered between two templates.
+ * Adds templates from HTML files. Skips a file if the account has a template with the same name and code already. Stops when the account
+ * has no room for more templates. Other requests are answered between two templates.
  */
 export async function addMissingTemplates(
   deps: TemplateDeps,
@@ -95,11 +96,11 @@ export async function addMissingTemplates(
 /** Changes the name of a template, its code, or both. Throws 409 if the account has no room for the code. Call inside a transaction. */
 export function changeTemplate(
   { db, clock }: TemplateDeps,
-  { id, user_id, size: before }: Pick<OwnTemplate, 'id' | 'user_id' | 'size'>,
+  { id, user_id, size: oldSize }: Pick<OwnTemplate, 'id' | 'user_id' | 'size'>,
   { name, codes }: { name?: string | undefined; codes?: TemplateCodes | undefined },
 ): void {
   const size = codes && sizeOf(codes);
-  if (size !== undefined && size > before) requireRoom(db, user_id, size - before, 0);
+  if (size !== undefined && size > oldSize) requireRoom(db, user_id, size - oldSize, 0);
   db.update(ownTemplates)
     .set({ template_name: name, ...codes, size, updated_at: isoTimestamp(clock.now()) })
     .where(eq(ownTemplates.id, id))
@@ -110,14 +111,14 @@ function sizeOf({ json_code, html_code }: TemplateCodes): number {
   return Buffer.byteLength(json_code) + Buffer.byteLength(html_code);
 }
 
-/** Throws 409 if an account cannot have `more` further templates with this number of further bytes. */
-export function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
+/** Throws 409 if an account has no room for this number of further bytes in `newTemplates` further templates. */
+export function requireRoom(db: Db, accountId: number, bytes: number, newTemplates: number): void {
   const { count, size } = db
     .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${ownTemplates.size}), 0)` })
     .from(ownTemplates)
     .where(eq(ownTemplates.user_id, accountId))
     .all()[0] ?? { count: 0, size: 0 };
-  if (count + more > MAX_TEMPLATES) throw conflict(sentence('templates_many', { count: MAX_TEMPLATES }));
+  if (count + newTemplates > MAX_TEMPLATES) throw conflict(sentence('templates_many', { count: MAX_TEMPLATES }));
   if (size + bytes > MAX_TEMPLATE_BYTES)
     throw conflict(sentence('templates_full', { size: MAX_TEMPLATE_BYTES / MEBIBYTE }));
 }

@@ -1,4 +1,4 @@
-/** The brand of an account: the defaults of new blocks and of the designer's choices. */
+/** The brand of an account: its logo, colours, fonts and shape of buttons. The designer and public pages use them. */
 import { eq } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { type BRAND_FONTS, brands, pictures } from '../../database/schema/index.ts';
@@ -7,7 +7,7 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 export const MAX_COLOURS = 6;
 /** The format of a colour, such as `#1d5b46`. */
 export const COLOUR = /^#[0-9a-f]{6}$/i;
-/** The maximum width of a logo in a header. */
+/** The maximum width of a logo in a header, in pixels. */
 const LOGO_WIDTH = 180;
 
 type Font = (typeof BRAND_FONTS)[number];
@@ -33,7 +33,7 @@ const NO_BRAND: Brand = {
   button_shape: 'rounded',
 };
 
-/** Returns the brand of an account, and when it was saved as an ISO timestamp; null if never. */
+/** Returns the brand of an account. `updated_at` is an ISO timestamp, or null if the account has never saved a brand. */
 export function readBrand(db: Db, accountId: number): Brand & { updated_at: string | null } {
   const {
     user_id: _account,
@@ -45,9 +45,9 @@ export function readBrand(db: Db, accountId: number): Brand & { updated_at: stri
 
 /** What public pages show of a brand. */
 export interface PublicBrand {
-  /** The first colour, such as #1d5b46; empty if there is none. */
+  /** The first colour of the brand, such as #1d5b46; empty if the brand has no colours. */
   colour: string;
-  /** The logo with its path and its size in pixels on the page; null if there is none. */
+  /** The logo with its path and its size in pixels on the page; null if the brand has no logo. */
   logo: { path: string; alt: string; width: number; height: number } | null;
 }
 
@@ -83,7 +83,7 @@ export function saveBrand({ db, clock }: { db: Db; clock: Clock }, accountId: nu
     .run();
 }
 
-/** Returns the brand as the designer uses it: fonts as font stacks, and the logo as a picture of a mail. */
+/** Returns the brand for the designer, with font stacks in place of font names, and the logo with the URL for mails. */
 export function designerBrand(db: Db, accountId: number, publicUrl: string) {
   const { logo_picture_id: id, colours, text_font, heading_font, button_shape } = readBrand(db, accountId);
   const logo = findLogo(db, id);

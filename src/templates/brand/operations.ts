@@ -1,6 +1,5 @@
 /**
- * Operations for the account's brand (additions to the contract): its logo, colours, fonts and buttons, which are the defaults
- * of the designer.
+ * Operations for the account's brand (additions to the contract): its logo, colours, fonts and shape of buttons.
  */
 import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -20,7 +19,7 @@ import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 import { COLOUR, MAX_COLOURS, readBrand, saveBrand } from './brand.ts';
 
-/** The fields of the brand and of a change of it. */
+/** The fields that the brand and a change of the brand have in common. */
 const Look = {
   text_font: { ...choice(...BRAND_FONTS), description: 'Font of texts and buttons.' },
   heading_font: { ...choice(...BRAND_FONTS), description: 'Font of headings.' },
@@ -28,20 +27,20 @@ const Look = {
 };
 
 const Brand = Type.Object({
-  logo_picture_id: nullable(integer(), 'Id of the picture that is the logo; null when there is none.'),
-  logo_url: nullable(Type.String(), 'Address of the logo for e-mails; null when there is none.'),
+  logo_picture_id: nullable(integer(), 'Id of the image that is the logo; null: no logo.'),
+  logo_url: nullable(Type.String(), 'URL of the logo for e-mails; null: no logo.'),
   colours: Type.Array(Type.String(), {
-    description: 'Up to six colours such as #1d5b46; the first is that of buttons and links.',
+    description: 'Up to six colours such as #1d5b46. Buttons and links have the first colour.',
   }),
   ...Look,
-  updated_at: nullable(isoTimestampSchema(), 'When it was changed, UTC; null if never.'),
+  updated_at: nullable(isoTimestampSchema(), 'When the brand was last changed, UTC; null: never.'),
 });
 
 export type Brand = Static<typeof Brand>;
 
 export const readBrandWithLogo = operation({
   name: 'Read the brand (addition)',
-  description: 'New blocks in the designer have its logo, colours, fonts and button shape.',
+  description: 'New blocks in the designer have the logo, colours, fonts and button shape of the brand.',
   role: 'viewer',
   input: Type.Object({}),
   output: Type.Object({ brand: Brand }),
@@ -60,17 +59,17 @@ export const changeBrand = operation({
   role: 'editor',
   input: Type.Object({
     logo_picture_id: Type.Optional(
-      Type.Unsafe<number>({ ...optionalReference(), description: 'Id of the image that is the logo; 0 for none.' }),
+      Type.Unsafe<number>({ ...optionalReference(), description: 'Id of the image that is the logo; 0: no logo.' }),
     ),
     colours: Type.Optional(
-      stringList({ maxItems: MAX_COLOURS, description: 'Such as #1d5b46; empty ones are skipped.' }),
+      stringList({ maxItems: MAX_COLOURS, description: 'Colours such as #1d5b46; empty texts are skipped.' }),
     ),
     ...Look,
   }),
   check({ db, accountId }, { logo_picture_id: id = 0, colours = [] }, errors) {
     if (id !== 0) errors.reference('logo_picture_id', () => isOwned(db, pictures, id, accountId));
-    const wrong = colours.find((colour) => colour.trim() !== '' && !COLOUR.test(colour.trim()));
-    if (wrong !== undefined) errors.add('colours', sentence('colour_wrong', { name: wrong }));
+    const invalid = colours.find((colour) => colour.trim() !== '' && !COLOUR.test(colour.trim()));
+    if (invalid !== undefined) errors.add('colours', sentence('colour_wrong', { name: invalid }));
   },
   run(context, { logo_picture_id = 0, colours = [], ...look }) {
     const brand = {

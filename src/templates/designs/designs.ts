@@ -1,6 +1,6 @@
 /**
- * The content that a design page edits, of a single send, a schedule or an own template: the signed links that open the page,
- * the preview's data, test mails, and saving.
+ * Designs: the content of a single send, a schedule or an own template as a design page edits it. This file makes and checks the
+ * signed links that open the page, reads the data of its preview, limits its test mails, and saves designs.
  */
 import { asc, desc, eq, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
@@ -39,16 +39,17 @@ import { findTemplateCodes } from '../mail-content.ts';
 import { changeTemplate, requireTemplate, templateCodes } from '../own-templates.ts';
 
 const PURPOSE = 'design';
-/** How long a link can be opened. A page that is open then works for the same time again. */
+/** How long a link can be opened. A page that is open when the link expires works for the same time again. */
 const LINK_MS = 24 * 60 * 60 * 1000;
 
-/** Stored template code: MJML or HTML, with the other empty. */
+/** Template code as a mail stores it: one of the two texts is empty. */
 export interface TemplateCode {
+  /** MJML in its JSON form. */
   template_json: string;
   template_html: string;
 }
 
-/** What is stored of a mail; parts that are not given stay as they are. */
+/** The parts of a mail to store. Absent parts do not change. */
 type StoredContent = TemplateCode & Partial<MailContent & Pick<Design, 'subject' | 'preheader'>>;
 
 export interface Design extends TemplateCode {
@@ -67,27 +68,30 @@ export interface Design extends TemplateCode {
   targets: Target[];
   /** The excluded targets. */
   excluded: Target[];
-  /** True if no mail is sent with this content yet, so that it may be saved unfinished. */
+  /** True if no mail is sent with this content yet. A draft may be saved unfinished. */
   isDraft: boolean;
-  /** Why the content can no longer be changed, or null. */
+  /** Why the content can no longer be changed; null if it can. */
   locked: string | null;
   /** When the link expires, in epoch milliseconds. */
   until: number;
 }
 
 /**
- * Returns the token in the link to a design page, valid for 24 hours from `now`. It contains the user for whom it was made,
- * because it ends with that user's right to change mails; `userId` is 0 for a key pair.
+ * Returns the token in the link to a design page. The token is valid for 24 hours from `now`. It contains the id of the user who asked
+ * for the link (0 for a key pair), because the link stops working when that user may no longer change mails.
  */
 export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, userId: number, now: Date): string {
   return tokens.sign(PURPOSE, `${kind}:${utr}:${now.getTime() + LINK_MS}:${userId}`);
 }
 
 /**
- * Returns the design that a link opens, with the code of the built-in template if nothing was designed yet. Returns null if the link
- * is forged or the record was deleted; `expired` if the link is too old or was revoked, or if a key pair asked for it and one of the
- * account was revoked since; `withdrawn` if its user was removed or may no longer change mails. For a page that is `open` the link is valid
- * for another 24 hours, so that one left open overnight can still be saved.
+ * Returns the design that a link opens. If nothing was designed yet, the design has the code of the mail's template. Returns
+ *
+ * - null if the link is forged or the record was deleted,
+ * - `expired` if the link is too old or was revoked, or if a key pair asked for the link and a pair of the account was revoked since,
+ * - `withdrawn` if the user of the link was removed or may no longer change mails.
+ *
+ * For a page that is `open` already the link is valid for another 24 hours, so that a page left open overnight can still be saved.
  */
 export function findDesign(
   db: Db,
@@ -97,19 +101,19 @@ export function findDesign(
   page: 'opening' | 'open',
 ): Design | 'expired' | 'withdrawn' | null {
   // Links of earlier releases have no user.
-  const [kind = '', signedUtr = '', end = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
-  const until = Number(end);
+  const [kind = '', signedUtr = '', expiry = '', userId = '0'] = tokens.read(PURPOSE, token)?.split(':') ?? [];
+  const until = Number(expiry);
   const utr = recordUtr(signedUtr);
   if (kind !== '' && now.getTime() > until + (page === 'open' ? LINK_MS : 0)) return 'expired';
   if (kind !== '' && until - LINK_MS <= revokedAt(db, utr)) return 'expired';
   const design = readDesign(db, kind, utr, until);
   if (design === null) return null;
-  if (userId === '0') return until - LINK_MS <= lastRevokedPair(db, design.user_id) ? 'expired' : design;
+  if (userId === '0') return until - LINK_MS <= pairRevokedAt(db, design.user_id) ? 'expired' : design;
   return mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
 }
 
-/** Returns when a key pair of this account was last revoked, in epoch milliseconds; 0 if never. */
-function lastRevokedPair(db: Db, accountId: number): number {
+/** Returns when a key pair of this account was last revoked, in epoch milliseconds; 0 if none was. */
+function pairRevokedAt(db: Db, accountId: number): number {
   const last = db
     .select({ at: max(apiKeys.revoked_at) })
     .from(apiKeys)
@@ -118,13 +122,13 @@ function lastRevokedPair(db: Db, accountId: number): number {
   return last?.at ? Date.parse(last.at) : 0;
 }
 
-/** Returns true if this user of an account exists and has a role that changes mails. */
+/** Returns true if the account has this user, and the user's role may change mails. */
 function mayChange(db: Db, userId: number, accountId: number): boolean {
   const user = findUser(db, accountId, userId);
   return user !== undefined && user.role !== 'viewer';
 }
 
-/** Returns the design of this kind with this utr; null if there is none. */
+/** Returns the design of this kind with this utr; null if there is none. `until` is when its link expires. */
 function readDesign(db: Db, kind: string, utr: string, until: number): Design | null {
   if (kind === 'schedule') {
     const row = db
@@ -193,7 +197,7 @@ function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
     tracking: 0,
     targets: types.map((type) => ({ id: String(type.id), table: 'contacts' as const })),
     excluded: [],
-    // Feeds and transactional mails may be using it.
+    // A template is no draft, because feeds and transactional mails may use it.
     isDraft: false,
     locked: null,
     until,
@@ -209,15 +213,15 @@ function automationTargets({
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
-/** Returns when the links of this mail were last revoked, in epoch milliseconds; 0 if never. */
+/** Returns when the links to this design were last revoked, in epoch milliseconds; 0 if they never were. */
 function revokedAt(db: Db, utr: string): number {
   const row = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
   return row?.revoked_at ?? 0;
 }
 
 /**
- * Revokes the links to the design page of one single send, schedule or template (`utr`), or of all if `utr` is null; in
- * one account (`accountId`), or in all if null. Returns the number of revoked links.
+ * Revokes the links to the design with this `utr`, or to all designs if `utr` is null, in the account `accountId`, or in all accounts
+ * if `accountId` is null. Returns the number of designs whose links were revoked.
  */
 export function revokeDesignLinks(
   db: Db,
@@ -234,6 +238,7 @@ export function revokeDesignLinks(
     .run({ user: accountId, utr: utr?.toLowerCase() ?? null, now: now.getTime() }).changes;
 }
 
+/** Returns the code of a mail, or that of its template if the mail has no code of its own. */
 function currentCode(
   db: Db,
   {
@@ -252,21 +257,22 @@ function currentCode(
   };
 }
 
-/** Returns the values of `((sender_name))` and `((sender_address))` for a design; empty if it has no sender. */
+/** Returns the values of `((sender_name))` and `((sender_address))` for a design; empty texts if it has no sender. */
 export function senderValues(db: Db, { sender_id }: Design): Record<'sender_name' | 'sender_address', string> {
   const sender = db.select().from(senders).where(eq(senders.id, sender_id)).get();
   return { sender_name: sender?.from_name ?? '', sender_address: sender ? senderAddress(db, sender) : '' };
 }
 
 /**
- * The maximum number of tests of one link. Refused ones count too, so that a link cannot be used to find out which addresses are contacts.
+ * The maximum number of test mails of one link. Refused test mails count too, so that nobody can use a link to find out which addresses
+ * are contacts.
  */
 const MAX_TESTS = 10;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Checks that the page may send a test to this address, and counts it. Throws 429 if the link has reached `MAX_TESTS`, and 409
- * if the address belongs to none of the account's senders and contacts.
+ * Checks that the page may send a test mail to this address, and counts the test mail. Throws 429 if the link has reached `MAX_TESTS`,
+ * and 409 if the address belongs to none of the account's senders and contacts.
  */
 export function allowTest(db: Db, { utr, until, user_id }: Design, address: Address, now: Date): void {
   const forget = db.$client.prepare('DELETE FROM design_tests WHERE until < ?');
@@ -283,8 +289,8 @@ export function allowTest(db: Db, { utr, until, user_id }: Design, address: Addr
 }
 
 /**
- * Returns the placeholder values for the preview of a design: the values of the contact in its audience with this
- * address, or of any contact in the audience if `address` is null. Returns null if there is no such contact.
+ * Returns the placeholder values for the preview of a design: those of the contact with this address, or of any contact if `address`
+ * is null. Only contacts in the audience of the design count. Returns null if there is no such contact.
  */
 export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
   const addressId = address === null ? null : findAddressId(db, design.user_id, address);
@@ -294,8 +300,8 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
 }
 
 /**
- * Stores new template code, and the subject and preview text if they are given, with the user who changed it if known.
- * A mail of a live automation gets a new revision of its mailing; a queued single send stays queued and is sent with
+ * Stores new template code, and the subject and preview text unless they are absent. `userId` is the user who made the change; null if
+ * this is not known. A mail of a live automation gets a new revision of its mailing. A queued single send stays queued and is sent with
  * the new code. Throws 409 if a single send has started, or if a live automation could not send this code.
  */
 export async function saveDesign(
@@ -308,7 +314,7 @@ export async function saveDesign(
   await saveContent(deps, design.kind, design.id, code, userId);
 }
 
-/** Stores the content of a single send or a schedule, like `saveDesign`. Also throws 404. */
+/** Stores the content of a single send or a schedule in the way of `saveDesign`. Also throws 404 if the record was deleted. */
 export async function saveContent(
   deps: SingleSendActionDeps,
   kind: 'single' | 'schedule',

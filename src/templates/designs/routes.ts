@@ -12,12 +12,12 @@ import {
   updateBlock,
 } from './operations/saved-blocks.ts';
 
-/** The API for links to design pages. */
+/** Registers the API for links to design pages. */
 export const designLinkRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   operationRoutes(app, deps, 'Design pages').change('POST /design-links/revoke', revokeLinks, 'Revoked Successfully');
 };
 
-/** The API for saved blocks. */
+/** Registers the API for saved blocks. */
 export const savedBlockRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const blocks = operationRoutes(app, deps, 'Saved blocks');
   blocks.list('GET /blocks', listBlocks);

@@ -1,4 +1,4 @@
-/** Freezes the content of a mail with its variants of an A/B test, or with its versions in other languages. */
+/** Freezes the content of a mail together with the variants of its A/B test, or with its versions in other languages. */
 import type { Config } from '../../config.ts';
 import { readMailRules } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
@@ -12,7 +12,7 @@ type Sender = typeof senders.$inferSelect;
 
 /** A variant in addition to the mail itself. */
 interface OtherVariant extends Omit<FrozenVariant, 'content'> {
-  /** Reads the variant with its code when the variant is frozen, because the code can have megabytes. */
+  /** Reads the variant with its code. Called only when the variant is frozen, because the code can have megabytes. */
   source(): ContentSourceRow;
   /** The name of the variant in the sentence about its problem. */
   name: string;
@@ -30,14 +30,14 @@ export async function freezeVariants(
   if ('problem' in first || others.length === 0) return first;
   const variants: FrozenVariant[] = [];
   let { links, destinations } = first;
-  for (const { source, name, ...facts } of others) {
+  for (const { source, name, ...fields } of others) {
     const frozen = await freezeContent(db, config, source(), sender, links);
     if ('problem' in frozen) {
-      const code = facts.language === undefined ? 'ab_variant_problem' : 'language_problem';
+      const code = fields.language === undefined ? 'ab_variant_problem' : 'language_problem';
       return { problem: sentence(code, { name, ...frozen }) };
     }
     ({ links, destinations } = frozen);
-    variants.push({ content: frozen.frozen.content, ...facts });
+    variants.push({ content: frozen.frozen.content, ...fields });
   }
   return { links, destinations, frozen: { ...first.frozen, variants } };
 }
@@ -49,11 +49,11 @@ export async function freezeVersions(
   mail: ContentSourceRow & VersionedMail,
   sender: Sender,
 ): Promise<Frozen | { problem: Said }> {
-  const others = (mail.languages ?? []).map(({ language }, at) => ({
+  const others = (mail.languages ?? []).map(({ language }, index) => ({
     language,
     name: language,
     sender_name: null,
-    source: () => asVersion(db, mail, at + 1),
+    source: () => asVersion(db, mail, index + 1),
   }));
   const frozen = await freezeVariants(db, config, asVersion(db, mail, 0), others, sender);
   if ('problem' in frozen || others.length === 0) return frozen;

@@ -1,6 +1,6 @@
 /**
- * Shared parts of the operations for language versions of mails; and the operations for the versions of templates, which transactional
- * mails use (additions to the contract).
+ * Operations for the versions of templates in other languages, which transactional mails use (additions to the contract). The operations
+ * for the versions of other mails share the schemas and functions of this file.
  */
 import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -23,10 +23,10 @@ import { requireTemplate } from '../own-templates.ts';
 import { MAX_LANGUAGES } from './versions.ts';
 
 const Version = Type.Object({
-  language: Type.String({ description: 'Its language, as an ISO 639-1 code.' }),
-  subject: Type.String({ description: 'Its subject; empty: that of the e-mail.' }),
-  preheader: Type.String({ description: 'Its preview text; empty: that of the e-mail.' }),
-  template_id: integer({ description: 'The template of its content; 0: the content of the e-mail.' }),
+  language: Type.String({ description: 'The language of the version, as an ISO 639-1 code.' }),
+  subject: Type.String({ description: 'The subject of the version; empty: the subject of the e-mail.' }),
+  preheader: Type.String({ description: 'The preview text of the version; empty: the preview text of the e-mail.' }),
+  template_id: integer({ description: 'The template with the content of the version; 0: the content of the e-mail.' }),
 });
 
 /** The versions of a mail, as an operation returns them. */
@@ -40,11 +40,11 @@ export const Versions = Type.Object({
   missing: Type.Array(
     Type.Object({
       language: Type.String({ description: 'The language, as an ISO 639-1 code.' }),
-      count: integer({ description: 'How many contacts have it.' }),
+      count: integer({ description: 'The number of contacts with this language.' }),
     }),
     {
       description:
-        'The languages that contacts have and for which there is no version: these contacts get the e-mail itself. At most 100 000 contacts are examined. Empty if the e-mail has no versions.',
+        'The languages of contacts for which the e-mail has no version: these contacts get the e-mail itself. At most 100 000 contacts are examined. Empty if the e-mail has no versions.',
     },
   ),
 });
@@ -59,19 +59,24 @@ export const versionLanguage = line({
 export const versionInput = {
   language: versionLanguage,
   subject: Type.Optional(
-    Type.Unsafe<string>({ ...line({ description: 'Its subject; empty: that of the e-mail.' }), examples: ['Hello'] }),
+    Type.Unsafe<string>({
+      ...line({ description: 'The subject of the version; empty: the subject of the e-mail.' }),
+      examples: ['Hello'],
+    }),
   ),
-  preheader: Type.Optional(line({ description: 'Its preview text; empty: that of the e-mail.' })),
+  preheader: Type.Optional(
+    line({ description: 'The preview text of the version; empty: the preview text of the e-mail.' }),
+  ),
   template_id: Type.Optional(
     Type.Unsafe<number>({
-      ...integer({ description: 'The template of its content; 0: that of the e-mail.' }),
+      ...integer({ description: 'The template with the content of the version; 0: the content of the e-mail.' }),
       empty: 0,
     }),
   ),
 };
 type VersionInput = Static<Type.TObject<typeof versionInput>>;
 
-/** Returns the versions and, for an audience, which languages of its contacts have no version, with the number of contacts. */
+/** Returns the versions of a mail, and the languages of its audience without a version; none of the latter if `audience` is null. */
 export async function shownVersions(
   { db, accountId }: Context,
   versions: readonly LanguageVersion[] | null,
@@ -85,16 +90,16 @@ export async function shownVersions(
   }));
   const account_language = readMailRules(db, accountId).mail_language;
   const others = languages.map(({ language }) => language);
-  const found =
+  const missing =
     audience === null || others.length === 0
       ? []
       : await withinShare(accountId, () =>
           checkLanguages(db.$client, listCustomFields(db, accountId), audience, { language: account_language, others }),
         );
-  return { languages, account_language, missing: found.map(({ name: language, count }) => ({ language, count })) };
+  return { languages, account_language, missing: missing.map(({ name: language, count }) => ({ language, count })) };
 }
 
-/** Returns the versions of a mail with one added or replaced. Throws 422. */
+/** Returns the versions of a mail after one was added or replaced. Throws 422 if the input is not valid. */
 export function withVersion(
   { db, accountId }: Context,
   versions: readonly LanguageVersion[] | null,
@@ -112,12 +117,12 @@ export function withVersion(
   const others = (versions ?? []).filter((other) => other.language !== language);
   if (others.length >= MAX_LANGUAGES) throw invalid('language', messages.items('language', MAX_LANGUAGES));
   const version = { language, subject, preheader, template_id, ...(hasHtml && { template_html: html }) };
-  return [...others, version].sort((one, other) => (one.language < other.language ? -1 : 1));
+  return [...others, version].sort((a, b) => (a.language < b.language ? -1 : 1));
 }
 
 /**
- * Returns the versions without the one in this language; null if no version is left. Throws 404 if the mail has no such version, and 422
- * for an unknown language.
+ * Returns the versions of a mail without the one in this language; null if no version is left. Throws 404 if the mail has no such
+ * version, and 422 if the language is unknown.
  */
 export function withoutVersion(versions: readonly LanguageVersion[] | null, code: string): LanguageVersion[] | null {
   const language = requireLanguage(code);
@@ -132,11 +137,11 @@ function requireLanguage(language: string): string {
   return code;
 }
 
-const ById = { id: identifier('The template, one of your own.') };
+const ById = { id: identifier('The template, which must be your own.') };
 
 export const listTemplateLanguages = operation({
   name: 'List the versions of a template in other languages (addition)',
-  description: 'Transactional e-mails from the template get the version in the language of their recipient.',
+  description: 'A transactional e-mail from the template has the version in the language of its recipient.',
   role: 'viewer',
   input: Type.Object(ById),
   output: Versions,
@@ -154,11 +159,12 @@ export const listTemplateLanguages = operation({
 
 export const saveTemplateLanguage = operation({
   name: 'Add or change the version of a template in a language (addition)',
-  description: `A template can have ${MAX_LANGUAGES} versions. The content of a version is that of another template. E-mails of campaigns have versions of their own.`,
+  description: `A template can have ${MAX_LANGUAGES} versions. A version has the content of another template. E-mails of campaigns have versions of their own.`,
   role: 'editor',
   input: Type.Object({ ...ById, ...versionInput }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  run: (context, { id, ...fields }) => change(context, id, ({ languages }) => withVersion(context, languages, fields)),
+  run: (context, { id, ...fields }) =>
+    changeVersions(context, id, ({ languages }) => withVersion(context, languages, fields)),
 });
 
 export const removeTemplateLanguage = operation({
@@ -166,20 +172,21 @@ export const removeTemplateLanguage = operation({
   role: 'editor',
   input: Type.Object({ ...ById, language: versionLanguage }),
   output: Type.Object({ updated_at: isoTimestampSchema() }),
-  run: (context, { id, language }) => change(context, id, ({ languages }) => withoutVersion(languages, language)),
+  run: (context, { id, language }) =>
+    changeVersions(context, id, ({ languages }) => withoutVersion(languages, language)),
 });
 
-/** Replaces the versions of a template by those that `changed` returns. */
-function change(
+/** Replaces the versions of a template by those that `newVersions` returns. */
+function changeVersions(
   { db, clock, accountId }: Pick<Context, 'db' | 'clock' | 'accountId'>,
   id: unknown,
-  changed: (template: ReturnType<typeof requireTemplate>) => LanguageVersion[] | null,
+  newVersions: (template: ReturnType<typeof requireTemplate>) => LanguageVersion[] | null,
 ): { updated_at: string } {
   return inTransaction(db, () => {
     const template = requireTemplate(db, accountId, id);
     const updated_at = isoTimestamp(clock.now());
     db.update(ownTemplates)
-      .set({ languages: changed(template), updated_at })
+      .set({ languages: newVersions(template), updated_at })
       .where(eq(ownTemplates.id, template.id))
       .run();
     return { updated_at };

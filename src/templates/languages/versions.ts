@@ -1,6 +1,6 @@
 /**
- * The versions of a mail in other languages: of a single send, of a mail of an automation, of a feed, and of a template from which
- * transactional mails are made.
+ * The versions of a mail in other languages. A single send, a mail of an automation, a feed and a template for transactional mails can
+ * have versions.
  */
 import { readMailRules } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
@@ -12,7 +12,7 @@ import { withTemplateCopied } from '../mail-content.ts';
 /** The maximum number of versions of a mail in other languages. */
 export const MAX_LANGUAGES = 20;
 
-/** The parts of a mail that a version can have of its own. */
+/** The parts of a mail that a version can replace. */
 interface Mail {
   user_id: number;
   subject: string;
@@ -28,30 +28,30 @@ export interface VersionedMail extends Mail {
 }
 
 /**
- * Returns a mail with the parts that a variant or version has of its own. The present code of its template is copied.
- * Parts that are empty or 0 are as in the mail itself.
+ * Returns a mail with its parts replaced by those of a variant or version. Parts that are empty or 0 are not replaced. If the variant or
+ * version has a template, the mail gets the present code of the template.
  */
-export function withOwnParts<Given extends Mail>(
+export function withOwnParts<AnyMail extends Mail>(
   db: Db,
-  mail: Given,
+  mail: AnyMail,
   own: Omit<Variant, 'sender_name'> & Pick<LanguageVersion, 'template_html'>,
-): Given {
-  const shown = { ...mail, subject: own.subject || mail.subject, preheader: own.preheader || mail.preheader };
+): AnyMail {
+  const withTexts = { ...mail, subject: own.subject || mail.subject, preheader: own.preheader || mail.preheader };
   const { template_id, template_html = '' } = own;
-  if (template_id === 0 && template_html === '') return shown;
+  if (template_id === 0 && template_html === '') return withTexts;
   const code = { template_id, template_json: '', template_html };
-  return { ...shown, ...withTemplateCopied(db, mail.user_id, code) };
+  return { ...withTexts, ...withTemplateCopied(db, mail.user_id, code) };
 }
 
 /**
- * Returns a mail as its version with this number has it; 0: the mail itself, which is in the language of the account.
- * The footer that is added follows `version_language`. Throws 422 if there is no such version.
+ * Returns a mail with the parts of its version with this number. Number 0 is the mail itself, which is in the language of the account.
+ * The footer of the mail is in `version_language`. Throws 422 if there is no such version.
  */
-export function asVersion<Given extends VersionedMail>(
+export function asVersion<AnyMail extends VersionedMail>(
   db: Db,
-  mail: Given,
+  mail: AnyMail,
   number: number,
-): Given & { version_language?: string } {
+): AnyMail & { version_language?: string } {
   const versions = mail.languages ?? [];
   const version = versions[number - 1];
   if (version !== undefined) return { ...withOwnParts(db, mail, version), version_language: version.language };

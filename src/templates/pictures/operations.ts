@@ -1,4 +1,4 @@
-/** Operations for the image library: pictures that mails load from this service, and where they are used. */
+/** Operations for the image library: the pictures that mails load from this service, and the records that use them. */
 import { and, eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
@@ -23,26 +23,26 @@ import {
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 
-/** How many records of each kind contain a picture. */
+/** The numbers of records that use a picture, by kind of record. */
 const UseCounts = {
-  single_sends: integer({ description: 'Number of single sends that contain it.' }),
-  automation_mails: integer({ description: 'Number of e-mails of automations that contain it.' }),
+  single_sends: integer({ description: 'Number of single sends that contain the image.' }),
+  automation_mails: integer({ description: 'Number of e-mails of automations that contain the image.' }),
   sent_mails: integer({
-    description: 'Number of mailings that were sent with it. While there is one, it cannot be deleted.',
+    description: 'Number of mailings that were sent with the image. An image that was sent cannot be deleted.',
   }),
-  templates: integer({ description: 'Number of your own templates that contain it.' }),
-  blocks: integer({ description: 'Number of your saved blocks that contain it.' }),
-  brands: integer({ description: '1: it is the logo of your brand.' }),
+  templates: integer({ description: 'Number of your own templates that contain the image.' }),
+  blocks: integer({ description: 'Number of your saved blocks that contain the image.' }),
+  brands: integer({ description: '1: the image is the logo of your brand.' }),
 };
 export const Picture = Type.Object({
   id: integer(),
   name: Type.String(),
   alt: Type.String({ description: 'The alternative text; may be empty.' }),
-  url: Type.String({ description: 'Address for e-mails. It works without keys and never changes.' }),
-  kind: described(choice(...PICTURE_KINDS), 'What the bytes are.'),
+  url: Type.String({ description: 'URL for e-mails. It works without keys and never changes.' }),
+  kind: described(choice(...PICTURE_KINDS), 'The format of the image.'),
   width: integer({ description: 'Width in pixels.' }),
   height: integer({ description: 'Height in pixels.' }),
-  size: integer(),
+  size: integer({ description: 'Size in bytes.' }),
   ...UseCounts,
   ...stamps,
 });
@@ -52,32 +52,35 @@ const PictureUse = Type.Object({
   id: integer(),
   kind: described(
     choice(...PICTURE_USES),
-    'single_send, automation_mail, template or block: the content as it is now; brand: the logo; sent_mail: a mailing that was sent, with the content it had.',
+    'single_send, automation_mail, template or block: the present content uses the image; brand: the image is the logo; sent_mail: a mailing was sent with the image.',
   ),
-  campaign: nullable(choice('single_send', 'automation'), 'The record that uses it; null when that is deleted.'),
-  utr: nullable(Type.String(), 'UUID of the single send or automation; null when it is deleted.'),
+  campaign: nullable(
+    choice('single_send', 'automation'),
+    'The kind of campaign that uses the image; null for templates, blocks and the brand, and if the campaign was deleted.',
+  ),
+  utr: nullable(Type.String(), 'UUID of the single send or automation; null if `campaign` is null.'),
   name: nullable(
     Type.String(),
-    'Name of the single send, automation, template or block; null when it is deleted, and for the brand.',
+    'Name of the single send, automation, template or block; null if it was deleted, and for the brand.',
   ),
   subject: Type.String(),
-  sent_at: nullable(isoTimestampSchema(), 'When the mailing began, UTC; null for content that is not sent.'),
+  sent_at: nullable(isoTimestampSchema(), 'When the mailing began, UTC; null for content that was not sent.'),
 });
 export type PictureUse = Static<typeof PictureUse>;
 
 const ById = { id: identifier('The picture.') };
 
-const recordWith = (publicUrl: string) =>
+const pictureRecord = (publicUrl: string) =>
   recordObject(Picture, pictures, {
     url: sql`${publicUrl} || '/pictures/' || ${pictures.public_id} || '/' || ${pictures.file_name}`,
   });
 
 export const listPictures = listOperation({
-  name: 'List the images, with how often each is used (addition)',
+  name: 'List the images, with the numbers of their uses (addition)',
   role: 'viewer',
   input: Type.Object({
     ...eitherOrderQuery.properties,
-    search: Type.Optional(line({ description: 'Only images with this in their name or alternative text.' })),
+    search: Type.Optional(line({ description: 'Only images whose name or alternative text contains this text.' })),
   }),
   as: 'pictures',
   record: Picture,
@@ -85,7 +88,7 @@ export const listPictures = listOperation({
     const texts = sql`concat_ws(char(10), ${pictures.name}, ${pictures.alt})`;
     const matches = search ? sql`instr(fold(${texts}), ${fold(search)}) > 0` : undefined;
     const where = and(ownedBy(pictures, accountId), matches);
-    return { record: recordWith(publicUrl()), from: sql`${pictures}`, where, id: pictures.id, part };
+    return { record: pictureRecord(publicUrl()), from: sql`${pictures}`, where, id: pictures.id, part };
   },
 });
 
@@ -96,10 +99,10 @@ export const readPicture = recordOperation({
   as: 'picture',
   record: Picture,
   json: ({ db, accountId, publicUrl }, { id }) =>
-    readRecord(db, recordWith(publicUrl()), sql`${pictures}`, ownedRecord(pictures, id, accountId)),
+    readRecord(db, pictureRecord(publicUrl()), sql`${pictures}`, ownedRecord(pictures, id, accountId)),
 });
 
-/** The uses of a picture with their campaign: the single send, or the automation. A mailing whose campaign is deleted has neither. */
+/** SQL that joins the uses of pictures with the records that use them. A sent mailing whose campaign was deleted has no such record. */
 const useSources = sql`${pictureUses}
   LEFT JOIN mailings m ON ${pictureUses.kind} = 'sent_mail' AND m.id = ${pictureUses.owner_id}
   LEFT JOIN single_sends s ON s.id = CASE
@@ -130,11 +133,11 @@ export const listPictureUses = listOperation({
 
 export const updatePicture = operation({
   name: 'Change the name and the alternative text of an image (addition)',
-  description: 'Neither the address nor e-mails that contain the image change.',
+  description: 'The URL of the image and the e-mails that contain the image do not change.',
   role: 'editor',
   input: Type.Object({
     ...ById,
-    name: line({ description: 'Its name.' }),
+    name: line({ description: 'The name of the image.' }),
     alt: Type.Optional(line({ description: 'The alternative text.' })),
   }),
   run({ db, clock, accountId }, { id, name, alt }) {
@@ -150,7 +153,7 @@ export const updatePicture = operation({
 export const deletePicture = operation({
   name: 'Delete an image that no mail contains (addition)',
   description:
-    'Refused while a single send, an e-mail of an automation, a template or a saved block contains it, while it is the logo of the brand, and once it was sent: recipients of the e-mail still load it, even after the campaign is deleted.',
+    'An image cannot be deleted while a single send, an e-mail of an automation, a template or a saved block contains it, or while it is the logo of the brand. An image that was sent can never be deleted, because recipients still load it, even after the campaign was deleted.',
   role: 'editor',
   input: Type.Object(ById),
   run(context, input) {
@@ -164,7 +167,7 @@ export const deletePicture = operation({
   },
 });
 
-/** Returns a picture of the caller's account. Throws 404. */
+/** Returns a picture of the caller's account. Throws 404 if there is no such picture. */
 function requirePicture({ db, accountId }: Context, id: unknown): typeof pictures.$inferSelect {
   const where = ownedRecord(pictures, id, accountId);
   const picture = db.select().from(pictures).where(where).get();
@@ -174,6 +177,7 @@ function requirePicture({ db, accountId }: Context, id: unknown): typeof picture
 
 type UseCounts = { [Kind in keyof typeof UseCounts]: number };
 
+/** Returns why a picture cannot be deleted; null if it can. */
 function whyKept({ single_sends, automation_mails, sent_mails, templates, blocks, brands }: UseCounts): Said | null {
   if (sent_mails > 0)
     return sent_mails === 1 ? sentence('picture_sent_once') : sentence('picture_sent', { count: sent_mails });

@@ -1,4 +1,4 @@
-/** The pictures of an account: storing them, listing them for the designer, and reading their bytes. */
+/** The pictures of an account: how they are stored, listed for the designer, and read. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { and, desc, eq, sql } from 'drizzle-orm';
@@ -14,12 +14,16 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { readPicture } from './read-picture.ts';
 
 const MEBIBYTE = 1024 * 1024;
+/** The maximum size of one picture. */
 export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
 /** The maximum size of all pictures of an account. */
 export const MAX_ACCOUNT_BYTES = 500 * MEBIBYTE;
 const MAX_PICTURES = 10_000;
 
-/** The size of a part, which takes a few milliseconds at most to write or read. Other requests are answered between two parts. */
+/**
+ * The maximum size of a part of a picture. Writing or reading a part takes a few milliseconds at most, and other requests are answered
+ * between two parts.
+ */
 const PART_BYTES = 128 * 1024;
 const LOCK_WAIT_MS = 1500;
 /** The maximum number of pictures that the designer offers. */
@@ -34,22 +38,22 @@ interface PictureDeps {
 }
 
 /** An uploaded file. */
-interface GivenPicture {
+interface UploadedPicture {
   bytes: Buffer;
-  /** The name of the file, from which the picture is named if `name` is absent. */
+  /** The name of the file. It becomes the name of the picture if `name` is absent. */
   fileName: string;
   name?: string | undefined;
   alt?: string | undefined;
 }
 
 /**
- * Stores a picture unless the account has the same bytes already. Returns the id of its row and whether it is new. Throws 422
- * if the bytes are not an accepted picture, and 409 if the account has no room.
+ * Stores a picture. If the account has a picture with the same bytes already, returns the id of that one, and false in `isNew`. Throws 422
+ * if the bytes are not an accepted picture, and 409 if the account has no room for the picture.
  */
 export async function storePicture(
   { db, lock, clock }: PictureDeps,
   accountId: number,
-  { bytes, fileName, name, alt = '' }: GivenPicture,
+  { bytes, fileName, name, alt = '' }: UploadedPicture,
 ): Promise<{ id: number; isNew: boolean }> {
   const facts = readPicture(bytes);
   if ('problem' in facts) throw invalid('file', facts.problem);
@@ -76,11 +80,11 @@ export async function storePicture(
     const title = name || titleOf(fileName);
     const now = isoTimestamp(clock.now());
     const add = () => {
-      // The same picture, or others, may have been stored while the parts were written.
-      const twin = findByHash(db, accountId, hash);
-      if (twin !== undefined) {
+      // Another request may have stored the same picture, or others, while the parts were written.
+      const stored = findByHash(db, accountId, hash);
+      if (stored !== undefined) {
         removeParts();
-        return { id: twin.id, isNew: false };
+        return { id: stored.id, isNew: false };
       }
       requireRoom(db, accountId, bytes.length);
       const file_name = `${slugOf(title)}.${facts.kind === 'jpeg' ? 'jpg' : facts.kind}`;
@@ -100,9 +104,9 @@ export async function storePicture(
   }
 }
 
-/** A picture in the form that the designer uses. */
+/** A picture as the designer offers it. */
 export interface OfferedPicture {
-  /** Its path below the public URL. */
+  /** The path of the picture below the public URL. */
   path: string;
   name: string;
   alt: string;
@@ -110,7 +114,7 @@ export interface OfferedPicture {
   height: number;
 }
 
-/** Returns the newest pictures of an account; with `id`, only that one. */
+/** Returns the newest pictures of an account; with `id`, only the picture with that id. */
 export function offeredPictures(db: Db, accountId: number, id?: number): OfferedPicture[] {
   return db
     .select({
@@ -136,11 +140,12 @@ export function partReader(db: Db): (publicId: string, number: number) => Buffer
 }
 
 /**
- * Removes the parts of unfinished uploads that a killed server left. Returns their number. Only at the start, before uploads are accepted.
+ * Removes the parts of unfinished uploads that a killed server left, and returns the number of removed parts. Call this at the start,
+ * before uploads are accepted.
  */
 export function removeUnfinishedPictures(db: Db): number {
-  const whole = db.select({ public_id: pictures.public_id }).from(pictures);
-  return db.delete(pictureParts).where(sql`${pictureParts.public_id} NOT IN ${whole}`).run().changes;
+  const finished = db.select({ public_id: pictures.public_id }).from(pictures);
+  return db.delete(pictureParts).where(sql`${pictureParts.public_id} NOT IN ${finished}`).run().changes;
 }
 
 function findByHash(db: Db, accountId: number, hash: string): { id: number } | undefined {
@@ -163,6 +168,7 @@ function requireRoom(db: Db, accountId: number, bytes: number): void {
     throw conflict(sentence('pictures_full', { size: MAX_ACCOUNT_BYTES / MEBIBYTE }));
 }
 
+/** Returns the SHA-256 of a picture. Other requests are answered while it is computed. */
 async function sha256(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.length; at += MEBIBYTE) {
@@ -172,7 +178,7 @@ async function sha256(bytes: Buffer): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Returns the name of a picture from its file: without the extension, on one line. */
+/** Returns the name of a picture made from the name of its file: one line without the extension. */
 function titleOf(fileName: string): string {
   const title = fileName
     .replace(/\.[a-z]{3,4}$/i, '')
@@ -181,7 +187,7 @@ function titleOf(fileName: string): string {
   return title.slice(0, MAX_NAME_CHARACTERS) || 'picture';
 }
 
-/** Returns a name for a URL: ASCII letters and digits with hyphens between. */
+/** Returns the name of a picture for its URL: words of ASCII letters and digits, with hyphens between the words. */
 function slugOf(title: string): string {
   const words =
     title

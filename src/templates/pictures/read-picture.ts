@@ -1,25 +1,24 @@
-/** Reads the format and size of a picture from its bytes (PNG, JPEG, GIF or WebP), and checks that it is complete. */
-
+/** Reads the format and the dimensions of a picture from its bytes (PNG, JPEG, GIF or WebP), and checks that the picture is complete. */
 import { crc32 } from 'node:zlib';
 import type { PICTURE_KINDS } from '../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 
 type PictureKind = (typeof PICTURE_KINDS)[number];
 
-/** The properties of a picture. Width and height are in pixels. */
 interface PictureFacts extends Dimensions {
   kind: PictureKind;
 }
 
-/** The maximum width and height in pixels, because a decoded picture takes four bytes per pixel in every recipient's mail program. */
+/** The maximum width and height in pixels. */
 const MAX_SIDE = 10_000;
+/** The maximum number of pixels. A decoded picture takes four bytes for each pixel in every recipient's mail program. */
 const MAX_PIXELS = 40_000_000;
 
 interface Reader {
   kind: PictureKind;
-  /** Returns true if a file is of this format, by its first bytes as Latin-1. */
+  /** Returns true if a file with these first bytes, read as Latin-1, is of this format. */
   isKind(start: string): boolean;
-  /** Returns the dimensions of a complete file. Throws a BrokenPicture. */
+  /** Returns the dimensions of a file. Throws a BrokenPicture if the file is not a complete picture. */
   read(bytes: Buffer): Dimensions;
 }
 
@@ -30,17 +29,17 @@ const READERS: readonly Reader[] = [
   { kind: 'webp', isKind: (start) => start.startsWith('RIFF') && start.endsWith('WEBP'), read: readWebp },
 ];
 const START_BYTES = 12;
-/** The number of bytes examined to tell an SVG from other files. */
+/** The number of bytes at the start of a file in which an SVG is recognized. */
 const SVG_BYTES = 4096;
 
 /**
- * Reads a whole file as a PNG, JPEG, GIF or WebP. Returns its properties, or in `problem` why it is refused: another format,
- * cut off, impossible sizes, or extra data after the end of the picture.
+ * Reads a whole file as a PNG, JPEG, GIF or WebP. Returns the format and the dimensions of the picture; or in `problem`, why the file is
+ * refused: it has another format, is cut off or damaged, has too many pixels, or goes on after the end of the picture.
  */
 export function readPicture(bytes: Buffer): PictureFacts | { problem: Sentence } {
   const start = bytes.toString('latin1', 0, START_BYTES);
   const reader = READERS.find(({ isKind }) => isKind(start));
-  if (reader === undefined) return { problem: otherFile(bytes) };
+  if (reader === undefined) return { problem: formatProblem(bytes) };
   const { kind, read } = reader;
   try {
     const { width, height } = read(bytes);
@@ -54,7 +53,8 @@ export function readPicture(bytes: Buffer): PictureFacts | { problem: Sentence }
   }
 }
 
-function otherFile(bytes: Buffer): Sentence {
+/** Returns why a file of another format is refused. */
+function formatProblem(bytes: Buffer): Sentence {
   const isSvg = /<svg[\s/>]/i.test(bytes.toString('latin1', 0, SVG_BYTES).replaceAll('\0', ''));
   return isSvg ? sentence('picture_svg') : sentence('picture_kind');
 }
@@ -75,11 +75,11 @@ class BrokenPicture extends Error {
   }
 }
 
-/** The maximum number of parts, because reading more takes too long. The longest animations have some thousand. */
+/** The maximum number of parts of a file, because reading more would take too long. The longest animations have some thousand parts. */
 const MAX_PARTS = 10_000;
 
-/** Throws a BrokenPicture for a file of more than `MAX_PARTS` parts. */
-function requireFew(parts: number): void {
+/** Throws a BrokenPicture if a file has more than `MAX_PARTS` parts. */
+function requireFewParts(parts: number): void {
   if (parts > MAX_PARTS) throw damaged();
 }
 
@@ -93,27 +93,27 @@ function damaged(): BrokenPicture {
   return new BrokenPicture(sentence('picture_damaged'));
 }
 
-/** Throws a BrokenPicture unless `length` bytes follow `at` in the file. */
+/** Throws a BrokenPicture unless the file has `length` bytes from `at` on. */
 function requireBytes(bytes: Buffer, at: number, length: number): void {
   if (at + length > bytes.length) throw cutOff();
 }
 
-/** Throws a BrokenPicture unless the file ends at `end`, because extra data could be a file of another kind hidden behind the picture. */
+/** Throws a BrokenPicture unless the file ends at `end`. Data behind the picture could be a hidden file of another kind. */
 function requireEnd(bytes: Buffer, end: number): void {
   if (end !== bytes.length) throw new BrokenPicture(sentence('picture_more'));
 }
 
 const PNG_SIGNATURE_BYTES = 8;
 const IHDR_BYTES = 13;
-/** Length and name before the data, checksum after it. */
+/** The bytes of a chunk besides its data: the length and the name before the data, and the checksum after the data. */
 const PNG_CHUNK_BYTES = 12;
 
-/** Reads the chunks up to IEND. Returns the dimensions in IHDR. Throws a BrokenPicture. */
+/** Reads the chunks up to IEND, and returns the dimensions in IHDR. */
 function readPng(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let hasPixels = false;
   for (let at = PNG_SIGNATURE_BYTES, parts = 0; ; parts++) {
-    requireFew(parts);
+    requireFewParts(parts);
     requireBytes(bytes, at, PNG_CHUNK_BYTES);
     const length = bytes.readUInt32BE(at);
     const name = bytes.toString('latin1', at + 4, at + 8);
@@ -138,21 +138,21 @@ const MARKER = 0xff;
 const END_OF_IMAGE = 0xd9;
 const START_OF_IMAGE = 0xd8;
 const START_OF_SCAN = 0xda;
-/** C0 to CF start a frame, except the three between them that define tables. */
+/** Markers from C0 to CF start a frame, except these three. */
 const NO_FRAMES = [0xc4, 0xc8, 0xcc];
-/** Length, precision, height, width and the number of components. */
+/** The bytes of a frame header: length, precision, height, width and the number of components. */
 const FRAME_BYTES = 8;
 
-/** Reads the segments and scans up to the end of the image. Returns the dimensions in the frame header. Throws a BrokenPicture. */
+/** Reads the segments and scans up to the end of the image, and returns the dimensions in the frame header. */
 function readJpeg(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let hasPixels = false;
   for (let at = 2, parts = 0; ; parts++) {
-    requireFew(parts);
+    requireFewParts(parts);
     requireBytes(bytes, at, 2);
     if (bytes[at] !== MARKER) throw damaged();
     const marker = bytes[at + 1] ?? 0;
-    // Any number of fill bytes may come before a marker.
+    // Any number of fill bytes may stand before a marker.
     if (marker === MARKER) {
       at++;
       continue;
@@ -180,7 +180,8 @@ function readJpeg(bytes: Buffer): Dimensions {
 }
 
 /**
- * Returns where the coded pixels from `at` on end: at the next marker that is neither a coded FF (followed by 00) nor a restart (D0 to D7).
+ * Returns where the scan that begins at `at` ends: at the next marker that is neither an FF among the pixels (followed by 00) nor a restart
+ * (D0 to D7).
  */
 function endOfScan(bytes: Buffer, at: number): number {
   const last = bytes.length - 1;
@@ -198,13 +199,13 @@ const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const TRAILER = 0x3b;
 
-/** Reads the blocks up to the trailer. Returns the dimensions of the screen. Throws a BrokenPicture. */
+/** Reads the blocks up to the trailer, and returns the dimensions of the screen. */
 function readGif(bytes: Buffer): Dimensions {
   requireBytes(bytes, 0, SCREEN_BYTES);
   const dimensions = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
   let hasPixels = false;
   for (let at = SCREEN_BYTES + tableBytes(bytes[10]), parts = 0; ; parts++) {
-    requireFew(parts);
+    requireFewParts(parts);
     requireBytes(bytes, at, 1);
     const kind = bytes[at];
     if (kind === TRAILER) {
@@ -215,19 +216,19 @@ function readGif(bytes: Buffer): Dimensions {
     if (kind === EXTENSION) at = endOfBlocks(bytes, at + 2);
     else if (kind === IMAGE) {
       requireBytes(bytes, at, DESCRIPTOR_BYTES);
-      // One byte with the size of the first codes comes before the blocks.
+      // Before the blocks there is one byte with the size of the first codes.
       at = endOfBlocks(bytes, at + DESCRIPTOR_BYTES + tableBytes(bytes[at + 9]) + 1);
       hasPixels = true;
     } else throw damaged();
   }
 }
 
-/** Returns the size of the colour table that the flags announce: three bytes for each colour; 0 without the highest bit. */
+/** Returns the size of the colour table that the flags announce: three bytes for each colour, or 0 if the highest bit is not set. */
 function tableBytes(flags = 0): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
-/** Returns where the blocks that begin at `at` end: after an empty block. */
+/** Returns where the blocks that begin at `at` end. The last block is an empty one. */
 function endOfBlocks(bytes: Buffer, at: number): number {
   for (let next = at; ; ) {
     requireBytes(bytes, next, 1);
@@ -240,10 +241,10 @@ function endOfBlocks(bytes: Buffer, at: number): number {
 const RIFF_HEADER_BYTES = 12;
 const RIFF_CHUNK_BYTES = 8;
 const LOSSLESS_SIGNATURE = 0x2f;
-/** The start code of a key frame, after three bytes of its tag. */
+/** The start code of a key frame in hexadecimal. It stands after the three bytes of the frame's tag. */
 const START_CODE = '9d012a';
 
-/** Reads the chunks. Returns the dimensions of the canvas, or those of the only image. Throws a BrokenPicture. */
+/** Reads the chunks, and returns the dimensions of the canvas, or of the image if there is no canvas. */
 function readWebp(bytes: Buffer): Dimensions {
   requireBytes(bytes, 0, RIFF_HEADER_BYTES);
   const end = 8 + bytes.readUInt32LE(4);
@@ -252,16 +253,16 @@ function readWebp(bytes: Buffer): Dimensions {
   let dimensions: Dimensions | undefined;
   let hasPixels = false;
   for (let at = RIFF_HEADER_BYTES, parts = 0; at < end; parts++) {
-    requireFew(parts);
+    requireFewParts(parts);
     requireBytes(bytes, at, RIFF_CHUNK_BYTES);
     const name = bytes.toString('latin1', at, at + 4);
     const length = bytes.readUInt32LE(at + 4);
     const data = at + RIFF_CHUNK_BYTES;
     requireBytes(bytes, data, length + (length % 2));
     const chunk = bytes.subarray(data, data + length);
-    if (name === 'VP8X') dimensions ??= canvas(chunk);
-    else if (name === 'VP8 ') dimensions ??= lossy(chunk);
-    else if (name === 'VP8L') dimensions ??= lossless(chunk);
+    if (name === 'VP8X') dimensions ??= canvasDimensions(chunk);
+    else if (name === 'VP8 ') dimensions ??= lossyDimensions(chunk);
+    else if (name === 'VP8L') dimensions ??= losslessDimensions(chunk);
     else if (dimensions === undefined) throw damaged();
     hasPixels ||= name === 'VP8 ' || name === 'VP8L' || name === 'ANMF';
     at = data + length + (length % 2);
@@ -270,18 +271,18 @@ function readWebp(bytes: Buffer): Dimensions {
   return dimensions;
 }
 
-function canvas(chunk: Buffer): Dimensions {
+function canvasDimensions(chunk: Buffer): Dimensions {
   requireBytes(chunk, 0, 10);
   return { width: chunk.readUIntLE(4, 3) + 1, height: chunk.readUIntLE(7, 3) + 1 };
 }
 
-function lossy(chunk: Buffer): Dimensions {
+function lossyDimensions(chunk: Buffer): Dimensions {
   requireBytes(chunk, 0, 10);
   if (chunk.toString('hex', 3, 6) !== START_CODE) throw damaged();
   return { width: chunk.readUInt16LE(6) & 0x3fff, height: chunk.readUInt16LE(8) & 0x3fff };
 }
 
-function lossless(chunk: Buffer): Dimensions {
+function losslessDimensions(chunk: Buffer): Dimensions {
   requireBytes(chunk, 0, 5);
   if (chunk[0] !== LOSSLESS_SIGNATURE) throw damaged();
   const sizes = chunk.readUInt32LE(1);

@@ -21,7 +21,7 @@ const TAG = 'Images (pictures)';
 
 const UploadBody = Type.Object({
   file: Type.String({ format: 'binary', description: 'A PNG, JPEG, GIF or WebP of 5 MiB at most.' }),
-  name: Type.Optional(line({ description: 'What it is called; the name of the file if not given.' })),
+  name: Type.Optional(line({ description: 'The name of the image; the name of the file by default.' })),
   alt: Type.Optional(line({ description: 'The alternative text.' })),
 });
 
@@ -33,12 +33,14 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
         tags: [TAG],
         summary: 'Add an image for e-mails (addition)',
         description:
-          'The bytes decide what the file is, not its name. Whoever has the address can load the image, without keys. An image that the account has already is not stored again: is_new is 0.',
+          'The format is recognized from the bytes, not from the name. Whoever has the URL can load the image without keys. An image that the account has already is not stored again: is_new is 0.',
         body: UploadBody,
         consumes: ['multipart/form-data'],
         response: successWith({
           picture: Picture,
-          is_new: zeroOrOne('1: it was stored; 0: the account has the same bytes already, and this is that picture.'),
+          is_new: zeroOrOne(
+            '1: the image was stored; 0: the account had an image with the same bytes, and `picture` is that image.',
+          ),
         }),
       },
       // The handler reads the body itself; the schema is only for the OpenAPI document.
@@ -60,8 +62,8 @@ export const pictureRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) 
 };
 
 /**
- * Stores the picture of a form. Returns its record as JSON, and whether it is new (1) or the account had it already (0). Throws
- * 413, 422 and 503.
+ * Stores the picture in a submitted form. Returns the picture's record as JSON, and in `is_new` 0 if the account had the picture already.
+ * Throws 413 if the file is too large, 422 if it is no accepted picture, and 503 if too many uploads wait.
  */
 export async function receivePicture(
   context: Context,
@@ -86,7 +88,7 @@ export async function receivePicture(
   }
 }
 
-/** Reads the texts of a form next to its file. Adds their faults to the errors. */
+/** Reads the texts of a submitted form. Adds their faults to the errors of the upload. */
 function readTexts({ fields, errors }: FileUpload): { name?: string; alt?: string } {
   const texts: { name?: string; alt?: string } = {};
   for (const field of ['name', 'alt'] as const) {

@@ -1,4 +1,4 @@
-/** One own template: its preview, its name, the designer, copying and deleting it, and creating a campaign from it. */
+/** The page of an own template: its preview, its name, and links and buttons that design, copy and delete it or create a campaign from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createDraft, saveDraft } from '../../campaigns/operations/drafts.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
@@ -39,7 +39,7 @@ interface Submitted extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
 
 const pathOf = (id: string | number) => `/templates/${encodeURIComponent(id)}`;
 
-/** Registers the page of a template. */
+/** Registers the page of a template, with the designer and the versions in other languages. */
 export async function templateScreen(app: FastifyInstance): Promise<void> {
   const show = async (request: FastifyRequest<ById>, reply: FastifyReply, submitted: Submitted = {}) => {
     const viewer = viewerOf(request);
@@ -49,7 +49,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     const frame = {
       title: template.template_name,
       section: 'templates',
-      ...(mayChange && { action: <ToDesigner id={template.id} /> }),
+      ...(mayChange && { action: <DesignerButton id={template.id} /> }),
     } as const;
     const content = <OneTemplate {...{ template, languages, mayChange, submitted }} />;
     return sendPage(request, reply, viewer, frame, content);
@@ -81,7 +81,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
             frame,
             <>
               <Problem>{problem}</Problem>
-              <TransactionalOnly />
+              <TransactionalNote />
               {content}
             </>,
           ),
@@ -92,12 +92,12 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/templates/:id/design', async (request, reply) => {
     requireEditor(request);
     const template = await ask(request, readTemplate, request.params);
-    // The page may be open at another origin than the link has.
+    // The dashboard may be open at another origin than that of the link, so only the token of the link is used.
     const token = template.design_url.split('/').at(-1) ?? '';
     const frame = {
       title: template.template_name,
       section: 'templates',
-      action: <Back id={template.id} />,
+      action: <BackButton id={template.id} />,
       isDesigner: true,
     } as const;
     const { code } = languageOf(request, viewerOf(request));
@@ -140,15 +140,15 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-function ToDesigner({ id }: { id: number }) {
+function DesignerButton({ id }: { id: number }) {
   return <LinkButton href={`${pathOf(id)}/design`} label={useLanguage().say('compose.content.design')} />;
 }
 
-function TransactionalOnly() {
+function TransactionalNote() {
   return <p class="quiet-text">{useLanguage().say('languages.transactional')}</p>;
 }
 
-function Back({ id }: { id: number }) {
+function BackButton({ id }: { id: number }) {
   return <LinkButton look="plain" href={pathOf(id)} label={useLanguage().say('templates.back')} />;
 }
 

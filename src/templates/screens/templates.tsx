@@ -1,4 +1,4 @@
-/** The account's own templates: previews, a search, and the form for a new one. */
+/** The list of templates, with previews and a search, and the page that adds a template. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
@@ -31,7 +31,7 @@ interface ListQuery {
   before?: string;
 }
 
-/** Registers the list, the form for a new template, and the page of one. */
+/** Registers the list of templates, the page that adds a template, and the page of a template. */
 export async function templateScreens(app: FastifyInstance): Promise<void> {
   pageRoute<{ Querystring: ListQuery }>(app, '/templates', async (request, reply) => {
     const viewer = viewerOf(request);
@@ -40,9 +40,9 @@ export async function templateScreens(app: FastifyInstance): Promise<void> {
     const templates = await ask(request, listTemplates, { ...part, search });
     const mayAdd = viewer.role !== 'viewer';
     const title = languageOf(request, viewer).say('nav.templates');
-    const frame = { title, section: 'templates', ...(mayAdd && { action: <New /> }) } as const;
-    const isStart = search === '' && before === undefined;
-    const all = isStart ? await ask(request, listTemplates, { built_in: 1 }) : [];
+    const frame = { title, section: 'templates', ...(mayAdd && { action: <AddButton /> }) } as const;
+    const isFirstPage = search === '' && before === undefined;
+    const all = isFirstPage ? await ask(request, listTemplates, { built_in: 1 }) : [];
     const builtIn = all.filter((template) => !isOwn(template) && template.is_blank === 0);
     const list = { templates, builtIn, search, isLater: before !== undefined, mayAdd };
     return sendPage(request, reply, viewer, frame, <List {...list} />);
@@ -51,21 +51,22 @@ export async function templateScreens(app: FastifyInstance): Promise<void> {
   await templateScreen(app);
 }
 
-function New() {
+function AddButton() {
   return <LinkButton href="/templates/new" icon="plus" label={useLanguage().say('templates.new')} />;
 }
 
-interface Listed {
-  /** One more than a page shows if there is a further page. */
+interface ListProps {
+  /** The own templates of a page; if there is a further page, its first template, too. */
   templates: readonly ListedTemplate[];
   /** The built-in templates, which only the first page shows. */
   builtIn: readonly ListedTemplate[];
   search: string;
+  /** True for every page but the first. */
   isLater: boolean;
   mayAdd: boolean;
 }
 
-function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
+function List({ templates, builtIn, search, isLater, mayAdd }: ListProps) {
   const language = useLanguage();
   const shown = templates.slice(0, ROWS);
   const href = (before?: number) => withQuery('/templates', { search, before });
@@ -83,18 +84,16 @@ function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
           value={search}
         />
       )}
-      {shown.length === 0 ? (
-        search === '' && !isLater ? (
-          <Empty
-            title={language.say('templates.empty.title')}
-            action={mayAdd && <LinkButton look="plain" href="/templates/new" label={language.say('templates.new')} />}
-          >
-            {language.say('templates.empty.text')}
-          </Empty>
-        ) : (
-          <NothingFound title={language.say('templates.none')} all="/templates" />
-        )
-      ) : (
+      {shown.length === 0 && isLong && <NothingFound title={language.say('templates.none')} all="/templates" />}
+      {shown.length === 0 && !isLong && (
+        <Empty
+          title={language.say('templates.empty.title')}
+          action={mayAdd && <LinkButton look="plain" href="/templates/new" label={language.say('templates.new')} />}
+        >
+          {language.say('templates.empty.text')}
+        </Empty>
+      )}
+      {shown.length > 0 && (
         <ul class="templates">
           {shown.map((template) => (
             <li key={template.id} class="card">
@@ -104,7 +103,7 @@ function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
                   <bdi>{template.template_name}</bdi>
                 </b>
               </a>
-              <Changed at={template.updated_at} />
+              <ChangeDay at={template.updated_at} />
             </li>
           ))}
         </ul>
@@ -114,7 +113,7 @@ function List({ templates, builtIn, search, isLater, mayAdd }: Listed) {
   );
 }
 
-/** The built-in templates; each leads to a template of one's own that begins with it. */
+/** The built-in templates. Each links to the page that adds a copy of it. */
 function Gallery({ templates, mayAdd }: { templates: readonly ListedTemplate[]; mayAdd: boolean }) {
   const language = useLanguage();
   return (
@@ -138,17 +137,19 @@ function Gallery({ templates, mayAdd }: { templates: readonly ListedTemplate[]; 
   );
 }
 
-function Changed({ at }: { at: string | null }) {
+function ChangeDay({ at }: { at: string | null }) {
   const language = useLanguage();
   const changed = at === null ? null : recordTime(at);
   if (changed === null) return null;
   return <p class="small quiet-text">{language.say('templates.changed', { day: language.date(changed) })}</p>;
 }
 
+/** The values of the form for a new template, and their problems. */
 interface SubmittedTemplate extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
   name: string;
-  /** The mail to copy; empty to copy a template. */
+  /** The utr of the mail to copy; empty to copy a template. */
   mail: string;
+  /** The id of the template to copy. */
   template: string;
 }
 
@@ -157,7 +158,7 @@ interface NewQuery {
   mail?: string;
   /** The proposed name. */
   name?: string;
-  /** The template that the new one begins with. */
+  /** The id of the template to copy. */
   template?: string;
 }
 
@@ -196,9 +197,10 @@ async function newTemplateScreen(app: FastifyInstance): Promise<void> {
 function NewTemplate({ values, templates }: { values: SubmittedTemplate; templates: readonly ListedTemplate[] }) {
   const language = useLanguage();
   const { name, mail, template, problems, problem } = values;
-  const options = [...templates.filter(isOwn), ...templates.filter((each) => !isOwn(each))].map((each) => ({
-    value: String(each.id),
-    label: each.is_blank === 1 ? language.say('templates.blank') : each.template_name,
+  const ownFirst = [...templates.filter(isOwn), ...templates.filter((listed) => !isOwn(listed))];
+  const options = ownFirst.map(({ id, is_blank, template_name }) => ({
+    value: String(id),
+    label: is_blank === 1 ? language.say('templates.blank') : template_name,
   }));
   const blank = templates.find(({ is_blank }) => is_blank === 1);
   return (

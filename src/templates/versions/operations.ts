@@ -1,6 +1,6 @@
 /**
- * Operations for the versions of a mail, which are its earlier contents, and for restoring one (additions to the contract).
- * Triggers on the content write the versions.
+ * Operations that list, read and restore the versions of a mail (additions to the contract). A version is the present or an earlier content
+ * of the mail. Triggers on the content write the versions.
  */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
@@ -32,17 +32,20 @@ type Version = typeof mailVersions.$inferSelect;
 
 const ListedVersion = Type.Object({
   id: integer(),
-  made_by: nullable(Type.String(), 'The user who made it; null for a program, a design link or a deleted user.'),
-  is_current: { ...zeroOrOne(), description: '1: it is the present content of the e-mail.' },
-  size: integer({ description: 'Its size in bytes.' }),
+  made_by: nullable(
+    Type.String(),
+    'The user who made the version; null for a program, a design link or a deleted user.',
+  ),
+  is_current: { ...zeroOrOne(), description: '1: the version is the present content of the e-mail.' },
+  size: integer({ description: 'The size of the version in bytes.' }),
   created_at: isoTimestampSchema(),
   updated_at: isoTimestampSchema(),
 });
-/** A version without its content. `made_by` is empty for a program, a design link, or a user who was removed. */
+/** A version without its content. */
 export type ListedVersion = Static<typeof ListedVersion>;
 
 const VersionedMail = Type.Object({
-  kind: described(choice('single_send', 'automation_mail'), 'What has the e-mail.'),
+  kind: described(choice('single_send', 'automation_mail'), 'The kind of the e-mail.'),
   utr: Type.String(),
   name: Type.String(),
   subject: Type.String(),
@@ -51,12 +54,12 @@ const Versions = Type.Object({
   mail: VersionedMail,
   versions: Type.Array(ListedVersion, { description: 'The versions, the newest first.' }),
 });
-/** A mail, with the name and utr of its campaign, and its versions. */
+/** The versions of a mail, and the name and utr of its single send or automation. */
 export type Versions = Static<typeof Versions>;
 
 const ById = Type.Object({ version_id: identifier('The version.') });
 
-/** Returns the versions of a mail, newest first; none if its content was never changed. */
+/** Returns the versions of a mail, the newest first. A mail whose content was never changed has none. */
 export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): ListedVersion[] {
   return db
     .select({
@@ -71,10 +74,10 @@ export function listVersions(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>): L
     .where(and(eq(mailVersions.kind, kind), eq(mailVersions.owner_id, id)))
     .orderBy(desc(mailVersions.id))
     .all()
-    .map((version, at) => ({ ...version, is_current: at === 0 ? 1 : 0 }));
+    .map((version, index) => ({ ...version, is_current: index === 0 ? 1 : 0 }));
 }
 
-/** Returns the account's version with this id, and the utr of its mail. Throws 404, also if its automation is deleted. */
+/** Returns the account's version with this id, and the utr of its mail. Throws 404 if there is none or its automation was deleted. */
 export function requireVersion(db: Db, accountId: number, id: unknown): Version & { utr: string } {
   const version = db
     .select()
@@ -86,7 +89,7 @@ export function requireVersion(db: Db, accountId: number, id: unknown): Version 
   return { ...version, utr: mail.utr };
 }
 
-/** Returns the utr and the subject of a mail, and its campaign. */
+/** Returns the utr and the subject of a mail, and the utr (`campaign`) and name of its single send or automation. */
 function findMail(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>) {
   if (kind === 'single_send')
     return db
@@ -113,8 +116,8 @@ function findMail(db: Db, { kind, id }: Pick<Mail, 'kind' | 'id'>) {
 }
 
 /**
- * Returns the HTML of a version, with its placeholders and without the additions of a mailing; empty if it has no content.
- * Throws ContentError.
+ * Returns the HTML of a version, with its placeholders and without what a mailing adds; empty if the version has no content. Throws
+ * ContentError if the code of the version has a fault.
  */
 export async function versionHtml(db: Db, { user_id, content }: Version): Promise<string> {
   const { template_id, template_json, template_html }: MailContent = unpackContent(content);
@@ -123,10 +126,10 @@ export async function versionHtml(db: Db, { user_id, content }: Version): Promis
 }
 
 /**
- * Restores a version as the content of its mail. This makes a new version, so that it can be undone. Throws 404, and 409 as
- * `saveDesign` does.
+ * Restores a version as the content of its mail. This makes a new version, so that the restoring can be undone. `userId` is the user who
+ * restores the version; null if this is not known. Throws 404 if there is no such version, and 409 as `saveDesign` does.
  */
-export async function bringBack(
+export async function restoreContent(
   deps: SingleSendActionDeps,
   accountId: number,
   id: unknown,
@@ -134,14 +137,14 @@ export async function bringBack(
 ): Promise<void> {
   const { kind, owner_id, content } = requireVersion(deps.db, accountId, id);
   closeVersion(deps.db, kind, owner_id);
-  const owner = kind === 'single_send' ? 'single' : 'schedule';
-  await saveContent(deps, owner, owner_id, unpackContent(content), userId);
+  const ownerKind = kind === 'single_send' ? 'single' : 'schedule';
+  await saveContent(deps, ownerKind, owner_id, unpackContent(content), userId);
 }
 
 export const listMailVersions = operation({
   name: 'List the versions of an e-mail, the newest first (addition)',
   description:
-    'A change of the content makes a version, or goes into the last one if the same user made it within five minutes. An e-mail has at most 20 versions and an account at most 50 MiB of them; the oldest are removed for new ones.',
+    'A change of the content makes a new version, or changes the last version if the same user made that within five minutes. An e-mail has at most 20 versions, and an account at most 50 MiB of versions; the oldest versions are removed.',
   role: 'viewer',
   input: Type.Object({ mail_utr: identifier('The single send, or the e-mail of an automation.') }),
   output: Versions,
@@ -180,13 +183,14 @@ export const readVersion = operation({
 export const restoreVersion = operation({
   name: 'Restore a version of an e-mail (addition)',
   description:
-    'The content until then stays a version, so that this can be undone. A queued single send stays queued; contacts who wait for an e-mail of a live automation get the restored version.',
+    'The content before stays a version, so that the restoring can be undone. A queued single send stays queued. Contacts who wait for an e-mail of a live automation get the restored version.',
   role: 'editor',
   input: ById,
   run: (context, { version_id }) =>
-    withinShare(context.accountId, () => bringBack(context, context.accountId, version_id, context.actor.userId)),
+    withinShare(context.accountId, () => restoreContent(context, context.accountId, version_id, context.actor.userId)),
 });
 
+/** Throws 409 for code with a fault. */
 function refuseBroken(error: unknown): never {
   if (error instanceof ContentError) throw conflict(sentence('content_broken', { problem: error.said }));
   throw error;

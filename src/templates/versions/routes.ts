@@ -1,4 +1,4 @@
-/** The API for earlier versions of mails. */
+/** The API for versions of mails. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';

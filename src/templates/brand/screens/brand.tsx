@@ -1,4 +1,4 @@
-/** The brand: the logo, colours, fonts and shape of buttons that new blocks of mails have. */
+/** The settings page of the brand: the logo, colours, fonts and shape of buttons that new blocks of mails have. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BRAND_FONTS, BUTTON_SHAPES } from '../../../database/schema/index.ts';
 import { legibleOn } from '../../../delivery/content/contrast.ts';
@@ -16,8 +16,9 @@ import { listPictures, type Picture } from '../../pictures/operations.ts';
 import { COLOUR, MAX_COLOURS } from '../brand.ts';
 import { type Brand, changeBrand, readBrandWithLogo } from '../operations.ts';
 
-/** The maximum number of pictures offered as the logo, newest first. */
+/** The maximum number of images that are offered as the logo: the newest ones. */
 const MAX_OFFERED = 200;
+/** The corner radius of the sample's button in pixels, by shape. */
 const RADIUS = { square: 0, rounded: 6, pill: 20 } as const;
 
 /** The brand as it is stored or as it was typed. */
@@ -31,7 +32,7 @@ export async function brandScreen(app: FastifyInstance): Promise<void> {
     requireEditor(request);
     const values = {
       logo_picture_id: Number(field(request, 'logo_picture_id')) || null,
-      colours: Array.from({ length: MAX_COLOURS }, (_, at) => field(request, `colour_${at + 1}`).trim()),
+      colours: Array.from({ length: MAX_COLOURS }, (_, index) => field(request, `colour_${index + 1}`).trim()),
       text_font: field(request, 'text_font'),
       heading_font: field(request, 'heading_font'),
       button_shape: field(request, 'button_shape'),
@@ -66,8 +67,9 @@ interface FormProps {
 
 function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
   const language = useLanguage();
-  const { logo_picture_id: logo, logo_url } = brand;
-  const isOlder = logo !== null && !pictures.some(({ id }) => id === logo);
+  const { logo_picture_id: logoId, logo_url } = brand;
+  // An older logo is not among the pictures that are offered, so it gets an option of its own.
+  const isOlder = logoId !== null && !pictures.some(({ id }) => id === logoId);
   const fonts = BRAND_FONTS.map((font) => ({ value: font, label: font }));
   return (
     <div class="stack">
@@ -93,10 +95,10 @@ function BrandForm({ brand, pictures, problems, mayChange }: FormProps) {
               }
               options={[
                 { value: '', label: language.say('brand.logo.none') },
-                ...(isOlder ? [{ value: String(logo), label: language.say('brand.logo') }] : []),
+                ...(isOlder ? [{ value: String(logoId), label: language.say('brand.logo') }] : []),
                 ...pictures.map(({ id, name }) => ({ value: String(id), label: name })),
               ]}
-              value={String(logo ?? '')}
+              value={String(logoId ?? '')}
               problems={problems}
             />
             <Colours colours={brand.colours} problems={problems} />
@@ -136,7 +138,7 @@ function Colours({ colours, problems }: Pick<FormProps, 'problems'> & { colours:
         <p class="hint" id="colours-hint">
           {language.say('brand.colours.hint')}
         </p>
-        {Array.from({ length: MAX_COLOURS }, (_, at) => at + 1).map((number) => (
+        {Array.from({ length: MAX_COLOURS }, (_, index) => index + 1).map((number) => (
           <div key={number}>
             <input
               type="text"
@@ -165,18 +167,18 @@ function Colours({ colours, problems }: Pick<FormProps, 'problems'> & { colours:
   );
 }
 
-/** A heading, a text and a button, drawn as SVG so that no style attribute is needed. */
+/** A heading, a text and a button in the brand. They are drawn as SVG, so that they need no style attributes. */
 function Sample({ brand }: { brand: ShownBrand }) {
   const language = useLanguage();
   const { heading_font: heading, text_font: text, button_shape: shape } = brand;
   const colours = brand.colours.filter((colour) => COLOUR.test(colour));
   const accent = colours[0] ?? '#1f5f8b';
-  const radius = RADIUS[BUTTON_SHAPES.find((one) => one === shape) ?? 'rounded'];
+  const radius = RADIUS[BUTTON_SHAPES.find((known) => known === shape) ?? 'rounded'];
   return (
     <svg class="brand-sample" viewBox="0 0 320 150" role="img" aria-label={language.say('brand.sample')}>
       <rect width="320" height="150" fill="#ffffff" />
-      {colours.map((colour, at) => (
-        <rect key={colour} x={at * 40} width="40" height="12" fill={colour} />
+      {colours.map((colour, index) => (
+        <rect key={colour} x={index * 40} width="40" height="12" fill={colour} />
       ))}
       <text x="16" y="48" font-family={heading} font-size="22" font-weight="700" fill="#1b2129">
         {language.say('brand.sample.heading')}

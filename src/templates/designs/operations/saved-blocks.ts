@@ -1,4 +1,4 @@
-/** Operations for saved blocks, which are parts of mails to use again in the designer (additions to the contract). */
+/** Operations for saved blocks: parts of mails that can be used again in the designer (additions to the contract). */
 import { asc, eq, sql } from 'drizzle-orm';
 import Type from 'typebox';
 import { deleteRestorably, restoreDeleted } from '../../../database/deleted-records.ts';
@@ -17,8 +17,9 @@ import { type Clock, isoTimestamp } from '../../../time/clock.ts';
 
 const KIBIBYTE = 1024;
 const MAX_BLOCKS = 100;
-/** The maximum length of the code of one block, and of all blocks of an account. */
+/** The maximum length of the code of one block. */
 export const MAX_BLOCK_CHARACTERS = 200 * KIBIBYTE;
+/** The maximum size of the code of all blocks of an account. */
 const MAX_ACCOUNT_BYTES = 10 * KIBIBYTE * KIBIBYTE;
 
 type SavedBlock = typeof savedBlocks.$inferSelect;
@@ -39,7 +40,7 @@ export function listBlockNames(db: Db, accountId: number): Pick<SavedBlock, 'id'
     .all();
 }
 
-/** Returns the account's block with this id. Throws 404. */
+/** Returns the account's block with this id. Throws 404 if there is none. */
 export function requireBlock(db: Db, accountId: number, id: unknown): SavedBlock {
   const block = db
     .select()
@@ -50,7 +51,7 @@ export function requireBlock(db: Db, accountId: number, id: unknown): SavedBlock
   return block;
 }
 
-/** Adds a block and returns its id. Throws 409 if the account has no room for it. */
+/** Adds a block and returns its id. Throws 409 if the account has no room for the block. */
 export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name: string, json_code: string): number {
   const add = () => {
     const size = Buffer.byteLength(json_code);
@@ -66,8 +67,8 @@ export function addBlock({ db, clock }: BlockDeps, accountId: number, block_name
 }
 
 /**
- * Changes the name of a block, its code, or both. Mails that contain the block have a copy and do not change. Throws 404, and
- * 409 if there is no room.
+ * Changes the name of a block, its code, or both. Mails that contain the block have a copy of it and do not change. Throws 404 if there
+ * is no such block, and 409 if the account has no room for the code.
  */
 export function changeBlock(
   { db, clock }: BlockDeps,
@@ -76,21 +77,21 @@ export function changeBlock(
   { block_name, json_code }: { block_name?: string; json_code?: string },
 ): void {
   const change = () => {
-    const { id, size: before } = requireBlock(db, accountId, blockId);
+    const { id, size: oldSize } = requireBlock(db, accountId, blockId);
     const size = json_code === undefined ? undefined : Buffer.byteLength(json_code);
-    if (size !== undefined && size > before) requireRoom(db, accountId, size - before, 0);
+    if (size !== undefined && size > oldSize) requireRoom(db, accountId, size - oldSize, 0);
     const updated_at = isoTimestamp(clock.now());
     db.update(savedBlocks).set({ block_name, json_code, size, updated_at }).where(eq(savedBlocks.id, id)).run();
   };
   inTransaction(db, change);
 }
 
-/** Deletes a block. Throws 404. */
+/** Deletes a block. Throws 404 if there is no such block. */
 export function deleteBlock(db: Db, accountId: number, id: unknown): void {
   inTransaction(db, () => deleteRestorably(db, savedBlocks, requireBlock(db, accountId, id)));
 }
 
-/** Restores the block that was deleted last. Throws 404 if it is another one, and 409 if there is no room. */
+/** Restores a block. Throws 404 unless the block is the one that was deleted last, and 409 if the account has no room for it. */
 export function restoreBlock(db: Db, accountId: number, id: unknown): void {
   const restore = () => {
     restoreDeleted(db, savedBlocks, accountId, id);
@@ -99,21 +100,21 @@ export function restoreBlock(db: Db, accountId: number, id: unknown): void {
   inTransaction(db, restore);
 }
 
-/** Throws 409 if an account cannot have `more` further blocks with this number of further bytes. */
-function requireRoom(db: Db, accountId: number, bytes: number, more: number): void {
+/** Throws 409 if an account has no room for this number of further bytes in `newBlocks` further blocks. */
+function requireRoom(db: Db, accountId: number, bytes: number, newBlocks: number): void {
   const { count, size } = db
     .select({ count: sql<number>`count(*)`, size: sql<number>`ifnull(sum(${savedBlocks.size}), 0)` })
     .from(savedBlocks)
     .where(eq(savedBlocks.user_id, accountId))
     .all()[0] ?? { count: 0, size: 0 };
-  if (count + more > MAX_BLOCKS || size + bytes > MAX_ACCOUNT_BYTES)
+  if (count + newBlocks > MAX_BLOCKS || size + bytes > MAX_ACCOUNT_BYTES)
     throw conflict(sentence('blocks_full', { count: MAX_BLOCKS, size: MAX_ACCOUNT_BYTES / KIBIBYTE / KIBIBYTE }));
 }
 
 const ListedBlock = Type.Object({ id: integer(), block_name: Type.String(), size: integer(), ...stamps });
-const WholeBlock = Type.Object({
+const BlockWithCode = Type.Object({
   ...ListedBlock.properties,
-  json_code: Type.String({ description: "A document in MJML's JSON form whose body has the block alone." }),
+  json_code: Type.String({ description: "A document in MJML's JSON form, whose body contains only the block." }),
 });
 const from = sql`${savedBlocks}`;
 
@@ -121,7 +122,7 @@ const ById = Type.Object({ id: identifier('The block.') });
 const code = () =>
   text({
     maxLength: MAX_BLOCK_CHARACTERS,
-    description: "A document in MJML's JSON form, like template_json, whose body has the block alone.",
+    description: "A document in MJML's JSON form, like template_json, whose body contains only the block.",
   });
 
 export const listBlocks = listOperation({
@@ -141,18 +142,18 @@ export const readBlock = recordOperation({
   role: 'viewer',
   input: ById,
   as: 'block',
-  record: WholeBlock,
+  record: BlockWithCode,
   json({ db, accountId }, { id }) {
     const where = ownedRecord(savedBlocks, id, accountId);
-    const json = readRecord(db, recordObject(WholeBlock, savedBlocks), from, where);
+    const json = readRecord(db, recordObject(BlockWithCode, savedBlocks), from, where);
     if (json === undefined) throw notFound('Record not found');
     return json;
   },
 });
 
 export const createBlock = operation({
-  name: 'Keep a block (addition)',
-  description: 'Up to 100 blocks of 200 KiB each.',
+  name: 'Save a block (addition)',
+  description: 'An account can have up to 100 blocks of 200 KiB each.',
   role: 'editor',
   input: Type.Object({ block_name: line({ minLength: 1 }), json_code: code() }),
   output: Type.Object({ id: integer() }),
@@ -162,7 +163,7 @@ export const createBlock = operation({
 
 export const updateBlock = operation({
   name: 'Change the name or the code of a saved block (addition)',
-  description: 'Parameters that are not given keep their value. E-mails with the block do not change.',
+  description: 'Absent parameters are not changed. E-mails that contain the block do not change.',
   role: 'editor',
   input: Type.Object({
     ...ById.properties,
@@ -175,7 +176,7 @@ export const updateBlock = operation({
 
 export const removeBlock = operation({
   name: 'Delete a saved block (addition)',
-  description: 'E-mails that have the block keep it. It can be restored until another one is deleted.',
+  description: 'E-mails that contain the block keep it. The block can be restored until another block is deleted.',
   role: 'editor',
   input: ById,
   run: ({ db, accountId }, { id }) => deleteBlock(db, accountId, id),

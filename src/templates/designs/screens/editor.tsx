@@ -1,5 +1,4 @@
 /** The HTML document of the design page, in the user's language. */
-
 import type { ComponentChildren } from 'preact';
 import { documentOf } from '../../../http/pages/document.tsx';
 import { builtUrls } from '../../../http/static-files.ts';
@@ -13,14 +12,14 @@ import type { ListedVersion } from '../../versions/operations.ts';
 import type { Design } from '../designs.ts';
 import { designer } from '../words.en.ts';
 
-/** Returns the language that the URL asks for, which the dashboard sets; otherwise the browser's language. */
+/** Returns the language that the URL asks for, otherwise the browser's language. Links of the dashboard ask for the user's language. */
 export function languageOfDesign(asked: unknown, accepted: string | undefined): Language {
   return chooseLanguage(languageOfLocale(typeof asked === 'string' ? asked : '', LANGUAGE_CODES), accepted, undefined);
 }
 
 /**
- * Returns the design page of a mail. Its script adds the editor; the page contains the script's texts. `path` is the path of
- * the page itself; `earlier` are the versions of the mail before the present one, of which a click restores one.
+ * Returns the document of the design page of a mail. A script adds the editor to the page. `path` is the path of the page; `earlier` are
+ * the versions of the mail before the present one, which the page offers to restore.
  */
 export function editorPage(
   { kind, title, subject, preheader, isDraft, locked }: Design,
@@ -207,7 +206,7 @@ function AttributeDialog({ say, id, title, hint, children }: AttributeProps) {
   );
 }
 
-/** The attributes of the field of such a dialog. */
+/** Returns the attributes of the field in an `AttributeDialog`. */
 const describedBy = (id: string) => ({ 'aria-labelledby': `${id}-title`, 'aria-describedby': `${id}-hint` });
 
 /** A field for the subject or the preview text, whose label is its placeholder. */
@@ -234,7 +233,7 @@ function Close({ say }: { say: Say }) {
   );
 }
 
-/** A dialog that asks before something is lost; `children` are its buttons. */
+/** A dialog that asks before something is lost. `children` are its buttons. */
 function Question(question: { say: Say; id: string; title: Key; text: Key; children: ComponentChildren }) {
   const { say, id, title, text, children } = question;
   return (
@@ -248,10 +247,10 @@ function Question(question: { say: Say; id: string; title: Key; text: Key; child
   );
 }
 
-/** The most that the dialog offers; the page of all versions has the others. */
+/** The maximum number of versions in the dialog. The page of all versions has the others. */
 const MAX_EARLIER = 8;
 
-/** The versions before the present one. The value of each button is the id of its version. */
+/** The dialog with the versions before the present one. The value of each button is the id of its version. */
 function EarlierDialog({
   say,
   language,
@@ -368,7 +367,7 @@ function PictureDialog({ say }: { say: Say }) {
   );
 }
 
-/** Returns the texts of the script by key, with their placeholders not filled in. */
+/** Returns the texts of the script by key. The script fills in their placeholders. */
 function wordsOf(language: Language): Record<string, string> {
   const keys = Object.keys(designer).filter(isWordKey);
   return Object.fromEntries(keys.map((key) => [key, language.fill(key, {})]));

@@ -1,6 +1,6 @@
 /**
- * The design page: anyone with a mail's signed link can edit, preview and test the mail there, with the account's pictures and
- * saved blocks.
+ * The requests of the design page. Anyone with a mail's signed link can edit, preview and test the mail on this page, with the account's
+ * pictures and saved blocks.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
@@ -50,8 +50,8 @@ import { editorPage, languageOfDesign } from './editor.tsx';
 import { designVersions, earlierVersions } from './versions.tsx';
 
 /**
- * The page runs only our own scripts, calls only our server, and may be framed only by our pages. Pictures may load from
- * anywhere, because the mail may contain any.
+ * The page runs only our own scripts, calls only our server, and may be framed only by our pages. Pictures may load from anywhere,
+ * because a mail may contain any picture.
  */
 const POLICY = [
   "default-src 'none'",
@@ -68,15 +68,19 @@ const POLICY = [
 const HTTP_FORBIDDEN = 403;
 const HTTP_GONE = 410;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
-/** The maximum number of members of a JSON body. The page sends only a few texts by name. */
+/** The maximum number of members of a JSON body. The page never sends more. */
 const MAX_PARTS = 10;
 /** The maximum length of a subject, a preview text and the name of a block. */
 const MAX_NAME = 255;
 
 interface Call {
   Params: { token: string; id: string };
-  /** The language of the page, or the name of the uploaded file. */
-  Querystring: { lang?: unknown; name?: string };
+  Querystring: {
+    /** The language of the page. */
+    lang?: unknown;
+    /** The name of the uploaded file. */
+    name?: string;
+  };
   Body:
     | { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown; subject?: unknown; preheader?: unknown }
     | undefined;
@@ -113,7 +117,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     return design;
   };
 
-  /** Checks the link before the body is read, so that a wrong link costs only the check of its signature. */
+  /** Checks the link before the body is read, so that a request with a wrong link costs only the check of its signature. */
   const onRequest = async ({ params }: FastifyRequest<Call>) => {
     requireDesign(params.token);
   };
@@ -121,8 +125,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   pageRoute<Call>(app, '/design/:token', (request, reply) => {
     const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
     if (design === null) return unknownLink(reply);
-    if (design === 'expired') return expired(reply);
-    if (design === 'withdrawn') return withdrawn(reply);
+    if (design === 'expired') return sendExpired(reply);
+    if (design === 'withdrawn') return sendWithdrawn(reply);
     const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
     return reply
       .header('content-security-policy', POLICY)
@@ -147,7 +151,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
         deps,
         design,
         { ...(await readTemplateCode(design, request.body)), ...readLines(design, request.body) },
-        signedIn(request, design),
+        signedInUser(request, design),
       ),
     );
     return { message: 'Saved' };
@@ -163,7 +167,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 
   await designPictures(app, deps, requireDesign);
-  await designVersions(app, deps, requireDesign, signedIn);
+  await designVersions(app, deps, requireDesign, signedInUser);
   await designBlocks(app, deps, requireDesign);
 
   app.post<Call>('/design/:token/preview', { onRequest }, async (request, reply) => {
@@ -171,16 +175,16 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const { subject, preheader } = { ...design, ...readLines({ ...design, isDraft: true }, request.body) };
     const typed = trimmedText(request.body?.email);
     const address = typed === '' ? null : parseAddress(typed);
-    const person = typed !== '' && address === null ? null : sampleValues(db, design, address);
-    if (typed !== '' && person === null) throw notFound(`No contact this mail is for has the address ${typed}.`);
-    const sample = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
+    const contact = typed !== '' && address === null ? null : sampleValues(db, design, address);
+    if (typed !== '' && contact === null) throw notFound(`No contact this mail is for has the address ${typed}.`);
+    const sampleLinks = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
     const { json } = await withinShare(design.user_id, async () => {
       const code = await readTemplateCode(design, request.body);
       const source = { ...code, subject, preheader, tracking: false, footer: true };
       const { frozen } = await compileFrozen(design.user_id, source, senderValues(db, design));
-      return show(design.user_id, { frozen, variant: 0, values: { ...person, ...sample }, hasHtml: true });
+      return show(design.user_id, { frozen, variant: 0, values: { ...contact, ...sampleLinks }, hasHtml: true });
     });
-    const email = JSON.stringify(person?.email ?? '');
+    const email = JSON.stringify(contact?.email ?? '');
     return reply.type('application/json; charset=utf-8').send(`${json.slice(0, -1)},"email":${email}}`);
   });
 
@@ -195,13 +199,13 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
 }
 
 /** Returns the id of the signed-in user if the user belongs to the mail's account; null for anyone who only has the link. */
-function signedIn({ session }: FastifyRequest, { user_id }: Design): number | null {
+function signedInUser({ session }: FastifyRequest, { user_id }: Design): number | null {
   return session?.user.accountId === user_id ? session.user.id : null;
 }
 
 /**
- * Returns the subject and the preview text of a request, if it has them; a template has neither. Throws ContentError if one is not a line
- * or too long, or if a mail that is no draft would have no subject.
+ * Returns the subject and the preview text of a request, if the request has them. A template has neither. Throws ContentError if one of
+ * them has several lines or is too long, or if a mail that is no draft would have no subject.
  */
 function readLines({ kind, isDraft }: Design, body: Call['Body']): Partial<Pick<Design, 'subject' | 'preheader'>> {
   if (kind === 'template') return {};
@@ -217,30 +221,31 @@ function readLines({ kind, isDraft }: Design, body: Call['Body']): Partial<Pick<
   return lines;
 }
 
-/** Returns true for a text of one line that is not too long for a name or subject. */
+/** Returns true if a text is one line and not too long for a name or a subject. */
 function isLine(text: string): boolean {
   return text.length <= MAX_NAME && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
-/** Returns a trimmed text from a JSON body; empty if it is not a text. */
+/** Returns a value of a JSON body as a trimmed text; empty if the value is not a text. */
 function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
 /**
- * Returns the template code of a request. The editor's markup becomes JSON, which keeps those parts of the head that the editor
- * does not know. Throws ContentError if there is no code, or if it has more placeholders and links than a mail may have.
+ * Returns the template code of a request. Throws ContentError if there is no code, if it has a fault, or if it has more placeholders and
+ * links than a mail may have.
  */
 async function readTemplateCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
-  const code = await givenCode(design, body);
+  const code = await submittedCode(design, body);
   const { template_json, template_html } = code;
-  const inCode = template_json ? templateProblem(template_json) : htmlConditionProblem(template_html);
-  const problem = inCode ?? placeholderProblem(template_json || template_html);
+  const codeProblem = template_json ? templateProblem(template_json) : htmlConditionProblem(template_html);
+  const problem = codeProblem ?? placeholderProblem(template_json || template_html);
   if (problem !== null) throw new ContentError(problem);
   return code;
 }
 
-async function givenCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
+/** Returns the code of a request unchecked. Markup of the editor becomes JSON with those parts of the head that the editor does not know. */
+async function submittedCode(design: Design, body: Call['Body']): Promise<TemplateCode> {
   const { html: source } = body ?? {};
   if (typeof source === 'string' && source.trim() !== '' && source.length <= MAX_TEMPLATE_CHARACTERS) {
     return { template_json: '', template_html: source };
@@ -251,7 +256,7 @@ async function givenCode(design: Design, body: Call['Body']): Promise<TemplateCo
   };
 }
 
-/** Returns the markup that the editor made. Throws ContentError if there is none. */
+/** Returns the markup of the editor in a request. Throws ContentError if there is none. */
 function designedMarkup(body: Call['Body']): string {
   const { mjml } = body ?? {};
   if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
@@ -259,7 +264,7 @@ function designedMarkup(body: Call['Body']): string {
   return mjml;
 }
 
-function expired(reply: FastifyReply): FastifyReply {
+function sendExpired(reply: FastifyReply): FastifyReply {
   return sendMessagePage(reply.code(HTTP_GONE), {
     title: 'This link has expired',
     text: [
@@ -268,7 +273,7 @@ function expired(reply: FastifyReply): FastifyReply {
   });
 }
 
-function withdrawn(reply: FastifyReply): FastifyReply {
+function sendWithdrawn(reply: FastifyReply): FastifyReply {
   return sendMessagePage(reply.code(HTTP_FORBIDDEN), {
     title: 'This link has ended',
     text: [
@@ -280,8 +285,8 @@ function withdrawn(reply: FastifyReply): FastifyReply {
 const MAX_FILE_NAME = 255;
 
 /**
- * Registers the list and the upload of pictures; the upload's body is the file itself. `requireDesign` returns the design of a
- * valid link, or throws.
+ * Registers the list and the upload of pictures. The body of an upload is the file itself. `requireDesign` returns the design of a valid
+ * link, otherwise throws.
  */
 async function designPictures(
   app: FastifyInstance,
@@ -289,7 +294,7 @@ async function designPictures(
   requireDesign: (token: string) => Design,
 ): Promise<void> {
   const { db, publicUrl } = deps;
-  const asset = ({ path, ...picture }: OfferedPicture) => ({ src: publicUrl() + path, ...picture });
+  const withUrl = ({ path, ...picture }: OfferedPicture) => ({ src: publicUrl() + path, ...picture });
 
   app.addContentTypeParser(
     'application/octet-stream',
@@ -299,10 +304,10 @@ async function designPictures(
 
   app.get<Call>('/design/:token/pictures', async ({ params }) => {
     const { user_id } = requireDesign(params.token);
-    return { pictures: offeredPictures(db, user_id).map(asset) };
+    return { pictures: offeredPictures(db, user_id).map(withUrl) };
   });
 
-  // The link is checked before the body is read, so that a wrong one costs only the check of its signature.
+  // The link is checked before the body is read, so that a request with a wrong link costs only the check of its signature.
   const onRequest = async ({ params }: { params: Call['Params'] }) => {
     requireDesign(params.token);
   };
@@ -312,11 +317,11 @@ async function designPictures(
     const fileName = String(query.name ?? '').slice(0, MAX_FILE_NAME);
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
     const { id } = await storePicture(deps, user_id, { bytes, fileName });
-    return { pictures: offeredPictures(db, user_id, id).map(asset) };
+    return { pictures: offeredPictures(db, user_id, id).map(withUrl) };
   });
 }
 
-/** Registers the list of saved blocks and the actions on one. `requireDesign` returns the design of a valid link, or throws. */
+/** Registers the list of saved blocks and their changes. `requireDesign` returns the design of a valid link, otherwise throws. */
 async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (token: string) => Design): Promise<void> {
   const { db } = deps;
   const requireChangeable = (token: string): Design => {
@@ -324,7 +329,7 @@ async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (to
     if (design.locked !== null) throw conflict(design.locked);
     return design;
   };
-  // The link is checked before the body is read, so that a wrong one costs only the check of its signature.
+  // The link is checked before the body is read, so that a request with a wrong link costs only the check of its signature.
   const onRequest = async ({ params }: { params: Call['Params'] }) => {
     requireChangeable(params.token);
   };
@@ -373,7 +378,7 @@ async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (to
   });
 }
 
-/** Returns the name of a block from a request. Throws ContentError if it is empty, too long or has several lines. */
+/** Returns the name of a block in a request. Throws ContentError if the name is empty, too long or has several lines. */
 function nameIn(body: Call['Body']): string {
   const name = typeof body?.name === 'string' ? body.name.trim() : '';
   if (name === '' || !isLine(name)) throw new ContentError('The block needs a name of one line.');

@@ -1,5 +1,6 @@
 /**
- * The earlier versions of a mail for anyone with its design link: a list, a preview of each, and restoring one. Works without scripts.
+ * The page of a mail's versions for anyone with the link to the design page: a list, a preview, and a button that restores a version. The
+ * page works without scripts.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Db } from '../../../database/open.ts';
@@ -13,11 +14,17 @@ import { recordTime } from '../../../ui/record-time.ts';
 import { chooseLanguage } from '../../../ui/words/choose.ts';
 import type { Language } from '../../../ui/words/index.ts';
 import type { Mail } from '../../mail-content.ts';
-import { bringBack, type ListedVersion, listVersions, requireVersion, versionHtml } from '../../versions/operations.ts';
+import {
+  type ListedVersion,
+  listVersions,
+  requireVersion,
+  restoreContent,
+  versionHtml,
+} from '../../versions/operations.ts';
 import type { Design } from '../designs.ts';
 
-/** The dashboard may frame the page, and the page frames the mail. */
-const FRAMED = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;
+/** The Content-Security-Policy of the page. The dashboard may show the page in a frame, and the page shows the mail in a frame. */
+const PAGE_POLICY = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;
 const SEE_OTHER = 303;
 
 interface Call {
@@ -26,8 +33,8 @@ interface Call {
 }
 
 /**
- * Registers the page, the mail within it, and the form. `requireDesign` returns the design of a valid link, or throws; `userOf`
- * returns the signed-in user if the user belongs to the mail's account.
+ * Registers the page, the frame with the mail, and the form that restores a version. `requireDesign` returns the design of a valid link,
+ * otherwise throws. `userOf` returns the id of the signed-in user if the user belongs to the mail's account, otherwise null.
  */
 export async function designVersions(
   app: FastifyInstance,
@@ -52,7 +59,7 @@ export async function designVersions(
 
   pageRoute<Call>(app, '/design/:token/versions/:id/mail', async ({ params }, reply) => {
     const design = requireDesign(params.token);
-    const version = requireOwn(design, params.id);
+    const version = requireVersionOf(design, params.id);
     return withinShare(design.user_id, async () =>
       sendKeptMailFrame(reply, await versionHtml(db, version), design.user_id),
     );
@@ -62,21 +69,21 @@ export async function designVersions(
     const { token, id } = request.params;
     const design = requireDesign(token);
     if (design.locked !== null) throw conflict(design.locked);
-    requireOwn(design, id);
-    await withinShare(design.user_id, () => bringBack(deps, design.user_id, id, userOf(request, design)));
+    requireVersionOf(design, id);
+    await withinShare(design.user_id, () => restoreContent(deps, design.user_id, id, userOf(request, design)));
     return reply.redirect(`/design/${token}`, SEE_OTHER);
   });
 
-  /** Returns the version with this id if it is one of the link's mail. Throws 404. */
-  function requireOwn(design: Design, id: string) {
+  /** Returns the version with this id. Throws 404 if the design's mail has no such version. */
+  function requireVersionOf(design: Design, id: string) {
     const version = requireVersion(db, design.user_id, id);
-    const { kind, id: owner } = requireVersioned(design);
-    if (version.kind !== kind || version.owner_id !== owner) throw notFound('Record not found');
+    const { kind, id: ownerId } = requireVersioned(design);
+    if (version.kind !== kind || version.owner_id !== ownerId) throw notFound('Record not found');
     return version;
   }
 }
 
-/** Returns the versions of a design's mail before the present one, newest first; a template has none. */
+/** Returns the versions of a design's mail before the present one, the newest first. A template has none. */
 export function earlierVersions(db: Db, design: Design): ListedVersion[] {
   return design.kind === 'template' ? [] : listVersions(db, requireVersioned(design)).slice(1);
 }
@@ -102,7 +109,7 @@ function showVersions(reply: FastifyReply, language: Language, { token, design, 
   };
   const who = ({ made_by }: ListedVersion) => made_by ?? language.say('versions.nobody');
   const canRestore = chosen !== undefined && chosen.is_current === 0 && design.locked === null;
-  reply.header('content-security-policy', FRAMED);
+  reply.header('content-security-policy', PAGE_POLICY);
   return page(
     reply,
     language.say('versions.open'),

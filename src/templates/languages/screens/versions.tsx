@@ -1,4 +1,4 @@
-/** The pages for the versions of a mail in other languages, whatever the mail belongs to: adding, changing and removing them. */
+/** The pages on which versions of a mail in other languages are added, changed and removed. They serve all kinds of mails. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { pageRoute } from '../../../http/pages/layout.ts';
@@ -16,29 +16,29 @@ import { type ListedTemplate, listTemplates } from '../../operations.ts';
 import type { Versions } from '../operations.ts';
 
 const SEE_OTHER = 303;
-/** The id of the form that adds a version, which is not the code of a language. */
+/** The id of the form that adds a version. The other forms have the code of their language as id. */
 const NEW = 'new';
 const FIELDS = ['language', 'subject', 'preheader', 'template_id'] as const;
 type Values = Record<(typeof FIELDS)[number], string>;
 
-/** A version as a form has it, and what is wrong with it. */
+/** The submitted form of a version, and its problems. */
 interface SubmittedVersion {
   values: Values;
   problems: Problems;
 }
 
-/** A mail with versions, as its pages need it. */
+/** A mail with versions, as the pages of its versions need it. */
 export interface Translated {
-  /** The subject of the mail itself; empty if a program gives it. */
+  /** The subject of the mail itself; empty if the mail gets its subject from a program. */
   subject: string;
   versions: Versions;
-  /** The URL of the page with its versions. */
+  /** The path of the page with the versions. */
   address: string;
-  /** The page that the link back leads to, and the name of this link. */
+  /** The link back. */
   back: { href: string; label: PlainKey };
-  /** When the mail was last changed: if it was changed since, a form is refused. Absent: later changes are not looked for. */
+  /** When the mail was last changed. A form is refused if the mail was changed later; absent: no form is refused for this. */
   updatedAt?: string;
-  /** Returns the page that shows the version with this number. */
+  /** Returns the path of the page that shows the version with this number; absent if there is no such page. */
   see?(number: number): string;
   save(values: Values & { unchanged_since: string }): Promise<Attempt<unknown>>;
   remove(values: { language: string; unchanged_since: string }): Promise<Attempt<unknown>>;
@@ -48,17 +48,16 @@ export interface Translated {
 
 /** A kind of mails with versions. */
 export interface TranslatedKind<Params> {
-  /** The route of its pages, with parameters. */
+  /** The route of the pages, with parameters. */
   route: string;
-  /** Throws 404 if the account has no such mail. */
+  /** Reads the mail that the parameters name. Throws 404 if the account has no such mail. */
   read(request: FastifyRequest, params: Params): Promise<Translated>;
 }
 
 /** Registers the pages for the versions of a kind of mail in other languages. */
 export function languageVersionScreens<Params>(app: FastifyInstance, { route, read }: TranslatedKind<Params>): void {
   type Call = { Params: Params };
-  type Asked = FastifyRequest<{ Params: Params }>;
-  const paramsOf = (request: Asked): Params => request.params as Params;
+  const paramsOf = (request: FastifyRequest<Call>): Params => request.params as Params;
   pageRoute<Call>(app, route, async (request, reply) => {
     requireEditor(request);
     return show(request, reply, await read(request, paramsOf(request)));
@@ -67,12 +66,12 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
   app.post<Call>(route, async (request, reply) => {
     requireEditor(request);
     const translated = await read(request, paramsOf(request));
-    const of = (name: (typeof FIELDS)[number]) => field(request, name).trim();
+    const value = (name: (typeof FIELDS)[number]) => field(request, name).trim();
     const values = {
-      language: of('language'),
-      subject: of('subject'),
-      preheader: of('preheader'),
-      template_id: of('template_id'),
+      language: value('language'),
+      subject: value('subject'),
+      preheader: value('preheader'),
+      template_id: value('template_id'),
     };
     const saved = await translated.save({ ...values, unchanged_since: field(request, 'unchanged_since') });
     if ('problems' in saved) {
@@ -124,7 +123,7 @@ function VersionsPage({ translated, templates, submitted }: PageProps) {
       {missing.length > 0 && (
         <Notice>
           {language.say('languages.missing', {
-            names: missing.map((one) => `${nameOf(one.language)} (${language.number(one.count)})`).join(', '),
+            names: missing.map(({ language: code, count }) => `${nameOf(code)} (${language.number(count)})`).join(', '),
           })}
         </Notice>
       )}
@@ -133,7 +132,7 @@ function VersionsPage({ translated, templates, submitted }: PageProps) {
           <bdi>{translated.subject || language.say('compose.none')}</bdi>
         </p>
       </Card>
-      {languages.map((stored, at) => (
+      {languages.map((stored, index) => (
         <Card key={stored.language} title={nameOf(stored.language)}>
           <VersionForm
             translated={translated}
@@ -146,7 +145,7 @@ function VersionsPage({ translated, templates, submitted }: PageProps) {
             <input type="hidden" name="language" value={stored.language} />
           </VersionForm>
           <div class="buttons">
-            {see && <LinkButton look="plain" href={see(at + 1)} label={language.say('languages.see')} />}
+            {see && <LinkButton look="plain" href={see(index + 1)} label={language.say('languages.see')} />}
             <Confirm
               id={`remove-${stored.language}`}
               action={`${address}/remove`}
@@ -188,7 +187,7 @@ function VersionsPage({ translated, templates, submitted }: PageProps) {
 interface FormProps extends SubmittedVersion {
   translated: Translated;
   templates: readonly ListedTemplate[];
-  /** Distinguishes the forms of the page. */
+  /** The code of the version's language, or `NEW`. */
   id: string;
   /** The field of the language. */
   children: ComponentChildren;
@@ -229,7 +228,7 @@ function VersionForm({ translated: { address, updatedAt }, templates, id, values
   );
 }
 
-/** The card beside a mail that leads to its versions, which are in these languages. */
+/** The card on the page of a mail that names the `languages` of its versions and links to them. */
 export function LanguagesCard({ languages, href }: { languages: readonly string[]; href: string }) {
   const language = useLanguage();
   const names = languages.map(languageNamer(language)).join(', ');

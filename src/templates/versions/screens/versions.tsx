@@ -1,4 +1,4 @@
-/** The versions of a mail: when and by whom each was made, its preview, and restoring it. */
+/** The page of a mail's versions: when each was made and by whom, a preview, and a button that restores a version. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mailAddress } from '../../../automations/screens/changing.tsx';
 import { stepPath } from '../../../campaigns/screens/compose/step.tsx';
@@ -24,7 +24,7 @@ interface Call {
 
 const pathOf = (utr: string) => `/versions/${encodeURIComponent(utr)}`;
 
-/** Registers the pages of earlier versions. */
+/** Registers the page of a mail's versions. */
 export async function versionScreens(app: FastifyInstance): Promise<void> {
   // Versions are only for users who may change mails.
   app.addHook('onRequest', async (request) => requireEditor(request));
@@ -52,25 +52,25 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
     const frame = {
       title: languageOf(request, viewer).say('versions.open'),
       section: mail.kind === 'single_send' ? 'campaigns' : 'automations',
-      action: <Back utr={utr} mail={mail} />,
+      action: <BackButton utr={utr} mail={mail} />,
     } as const;
     return sendPage(request, reply, viewer, frame, <List {...{ utr, mail, versions, chosen, problem }} />);
   }
 }
 
-function Back({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
+function BackButton({ utr, mail }: { utr: string; mail: Versions['mail'] }) {
   const href = mail.kind === 'single_send' ? stepPath(mail.utr, 'content') : mailAddress(mail.utr, utr);
   return <LinkButton look="plain" href={href} label={useLanguage().say('compose.design.back')} />;
 }
 
-interface Listed extends Versions {
+interface ListProps extends Versions {
   utr: string;
   /** The version in the preview. */
   chosen: ListedVersion | undefined;
   problem: string;
 }
 
-function List({ utr, mail, versions, chosen, problem }: Listed) {
+function List({ utr, mail, versions, chosen, problem }: ListProps) {
   const language = useLanguage();
   return (
     <div class="stack">
@@ -87,7 +87,7 @@ function List({ utr, mail, versions, chosen, problem }: Listed) {
         )}
       </p>
       {chosen === undefined ? (
-        <Empty title={language.say('versions.empty.title')} action={<Back utr={utr} mail={mail} />}>
+        <Empty title={language.say('versions.empty.title')} action={<BackButton utr={utr} mail={mail} />}>
           {language.say('versions.empty.text')}
         </Empty>
       ) : (
@@ -142,6 +142,7 @@ function ShownVersion({ utr, version }: { utr: string; version: ListedVersion })
   );
 }
 
+/** Returns when a version was made as a text; empty if the time is not valid. */
 function when(language: Language, { updated_at }: ListedVersion): string {
   const time = recordTime(updated_at);
   return time === null ? '' : language.dateTime(time);

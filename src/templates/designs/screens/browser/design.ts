@@ -1,4 +1,4 @@
-/** The design page in the browser: editing blocks or HTML, saving, the preview in a sandboxed frame, the test mail. */
+/** The script of the design page: it opens the content, saves it, shows the preview in a sandboxed frame, and sends test mails. */
 import { saveBeforeLeaving } from '../../../../ui/islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
 import { ask, call, element, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
@@ -10,11 +10,12 @@ const TYPING_MS = 2000;
 let isChanged = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let saving: Promise<unknown> = Promise.resolve();
+/** The fields for the subject and the preview text. */
 const lines = [...document.querySelectorAll<HTMLInputElement>('.what input')];
-const content = await openContent(changed);
-for (const line of lines) line.addEventListener('input', changed);
+const content = await openContent(onChange);
+for (const line of lines) line.addEventListener('input', onChange);
 
-function changed(): void {
+function onChange(): void {
   isChanged = true;
   showState();
   if (!mustSave()) return;
@@ -22,14 +23,14 @@ function changed(): void {
   timer = setTimeout(showSaving, TYPING_MS);
 }
 
-/** The subject and the preview text, if they differ from what was saved: another page may have changed the others. */
+/** Returns those lines that were changed on this page. The others are not saved, because another page may have changed them. */
 function changedLines(): Record<string, string> {
   return Object.fromEntries(
     lines.flatMap(({ name, value, defaultValue }) => (value === defaultValue ? [] : [[name, value]])),
   );
 }
 
-/** Returns true if changes are to be saved automatically. */
+/** Returns true if there are changes that are saved automatically. */
 function mustSave(): boolean {
   return isChanged && isDraft && !isLocked;
 }
@@ -38,7 +39,7 @@ function showState(): void {
   element('state', HTMLElement).textContent = isChanged && !isLocked ? say('designer.unsaved') : '';
 }
 
-/** Saves after a save that is still running, so that the newest content is stored last. */
+/** Saves the content. Waits for a save that is still running, so that the newest content is stored last. */
 function save(): Promise<string> {
   clearTimeout(timer);
   const saved = saving.then(saveOnce);
@@ -57,7 +58,7 @@ async function saveOnce(): Promise<string> {
   return isChanged ? '' : say('designer.saved');
 }
 
-/** Restores an earlier version, after what was changed since has been saved as one, too. */
+/** Restores an earlier version. Saves unsaved changes first, so that they become a version too. */
 async function restore(version: string): Promise<string> {
   if (isChanged) await save();
   const response = await fetch(`${location.pathname}/versions/${version}`, { method: 'POST', redirect: 'manual' });
@@ -127,7 +128,7 @@ addEventListener('beforeunload', (event) => {
 document.addEventListener('visibilitychange', () => {
   if (document.hidden && mustSave()) void showSaving();
 });
-// The dashboard shows this page in a frame, and the links around the frame lead away as well.
+// The dashboard shows this page in a frame. The links around the frame lead away from it too, so they also save first.
 for (const page of new Set([document, parent.document])) saveBeforeLeaving(page, { mustSave, save: showSaving });
 listenForPictures();
 element('save', HTMLButtonElement).disabled = isLocked;

@@ -1,4 +1,4 @@
-/** Gives a whole mail the brand of the account. */
+/** Applies the brand of the account to a whole mail. */
 import type { Component, Editor } from 'grapesjs';
 import { legibleOn } from '../../../../../delivery/content/contrast.ts';
 import { type Brand, buttonRadius } from './brand.ts';
@@ -8,8 +8,8 @@ import { bodyOf } from './insert.ts';
 const HEADING_SIZE = 20;
 
 /**
- * Gives all texts the fonts of the brand, and all buttons its font, colours and corners. Other colours stay, because
- * only the author knows their backgrounds. One undo takes it back.
+ * Gives all texts the fonts of the brand, and all buttons the font, colours and corners of the brand. Other colours stay, because only
+ * the author knows their backgrounds. One undo reverts all changes.
  */
 export function applyBrand(editor: Editor, brand: Brand): void {
   const body = bodyOf(editor);

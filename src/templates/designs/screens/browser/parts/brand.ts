@@ -1,16 +1,15 @@
-/** An account's brand in the form that the designer uses. */
-
+/** The brand of an account as the designer uses it, with defaults for what the account has not chosen. */
 import { contrast, hexDigits, LEGIBLE } from '../../../../../delivery/content/contrast.ts';
 
-/** The brand as the server sends it; empty fields were not chosen. */
+/** The brand as the server sends it. Fields that the account has not chosen are empty. */
 export interface BrandChoice {
   logo: { src: string; alt: string; width: number } | null;
-  /** Colours such as #1d5b46. The first is for buttons and links. */
+  /** Colours such as #1d5b46. Buttons and links have the first colour. */
   colours: string[];
   text_font: string;
   heading_font: string;
   button_shape: 'square' | 'rounded' | 'pill';
-  /** The fonts that can be chosen, by name. */
+  /** The font stacks that can be chosen, by the name of the font. */
   fonts: Record<string, string>;
 }
 
@@ -18,14 +17,17 @@ export interface BrandChoice {
 export interface Brand {
   logo: BrandChoice['logo'];
   colours: string[];
-  /** Font stacks. */
+  /** The font stack of texts. */
   text: string;
+  /** The font stack of headings. */
   heading: string;
-  /** All fonts that can be chosen, those of the brand first. */
+  /** All fonts that can be chosen. Those of the brand come first. */
   fonts: { name: string; stack: string }[];
-  /** Colours for buttons and links, for text, and for quiet areas. */
+  /** The colour of buttons and links. */
   accent: string;
+  /** The colour of text. */
   ink: string;
+  /** The colour of quiet areas. */
   soft: string;
   shape: BrandChoice['button_shape'];
 }
@@ -47,9 +49,9 @@ export function completeBrand(choice: BrandChoice | undefined): Brand {
     heading: choice?.heading_font || choice?.text_font || FONT,
     fonts: Object.entries(choice?.fonts ?? {})
       .map(([name, stack]) => ({ name, stack }))
-      .sort((one, other) => Number(isOwn(other.stack)) - Number(isOwn(one.stack))),
+      .sort((a, b) => Number(isOwn(b.stack)) - Number(isOwn(a.stack))),
     accent,
-    // Text needs a colour that is dark on a light background, and quiet areas one on which text and links are legible.
+    // The text colour must be legible on a light background; text and links must be legible on the colour of quiet areas.
     ink: colours.slice(1).find((colour) => contrastOf(colour, SOFT) >= 7) ?? INK,
     soft:
       colours.slice(1).find((colour) => contrastOf(colour, INK) >= 12 && contrastOf(colour, accent) >= LEGIBLE) ?? SOFT,
@@ -57,12 +59,12 @@ export function completeBrand(choice: BrandChoice | undefined): Brand {
   };
 }
 
-/** Returns the corner radius of buttons. */
+/** Returns the corner radius of buttons as a CSS length. */
 export function buttonRadius({ shape }: Brand): string {
   return { square: '0', rounded: '6px', pill: '24px' }[shape];
 }
 
 /** Returns the contrast of two colours such as #1d5b46, from 1 to 21. */
-function contrastOf(one: string, other: string): number {
-  return contrast(hexDigits(one) ?? '', hexDigits(other) ?? '');
+function contrastOf(a: string, b: string): number {
+  return contrast(hexDigits(a) ?? '', hexDigits(b) ?? '');
 }

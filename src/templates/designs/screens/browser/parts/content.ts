@@ -1,6 +1,6 @@
 /**
- * The mail that is being edited: as blocks, as HTML, or as MJML that the editor cannot show. The user can switch between blocks
- * and HTML: the blocks stay unchanged until the HTML is changed, and the HTML until a block is changed.
+ * The content of the mail on the design page: blocks, HTML, or MJML that the editor cannot show. The user can switch between blocks and
+ * HTML. Switching alone changes neither: the mail is saved as what was changed last.
  */
 import { type Choices, fieldChoice, markup, openEditor } from './editor.ts';
 import { ask, call, element, escaped, say, tell } from './page.ts';
@@ -19,22 +19,28 @@ export async function openContent(onChange: () => void): Promise<Content> {
     element('main', HTMLElement).append(source.box);
     return { current: () => ({ mjml: source.text() }) };
   }
-  const both = new BlocksAndHtml({ fields, brand }, onChange);
-  if (html === undefined) await both.openBlocks(mjml);
-  else both.openHtml(html);
-  return both;
+  const content = new BlocksAndHtml({ fields, brand }, onChange);
+  if (html === undefined) await content.openBlocks(mjml);
+  else content.openHtml(html);
+  return content;
 }
 
+/** Content that can be shown as blocks or as HTML. */
 class BlocksAndHtml implements Content {
   readonly #choices: Choices;
   readonly #onChange: () => void;
   readonly #workspace = element('workspace', HTMLElement);
   readonly #switch = element('mode', HTMLButtonElement);
   readonly #note = document.createElement('p');
-  #blocks: (() => string) | null = null;
+  /** Returns the MJML of the blocks; null until the blocks are shown. */
+  #readBlocks: (() => string) | null = null;
+  /** The field with the HTML; null until the HTML is shown. */
   #html: Source | null = null;
-  /** The HTML that corresponds to the blocks. */
-  #twin: string | null = null;
+  /** The HTML that means the same as the blocks; null after a block was changed. */
+  #htmlOfBlocks: string | null = null;
+  /** True if the blocks were made from `#htmlOfBlocks`; false if `#htmlOfBlocks` was made from the blocks. */
+  #areBlocksFromHtml = false;
+  /** True if the page shows the HTML. */
   #isHtml = false;
 
   constructor(choices: Choices, onChange: () => void) {
@@ -51,23 +57,21 @@ class BlocksAndHtml implements Content {
 
   current(): Record<string, string> {
     const html = this.#html?.text() ?? '';
-    // Unchanged blocks are saved as the HTML that they were made from, and unchanged HTML as its blocks.
-    if (this.#twin !== null && this.#isFirstHtml && (!this.#isHtml || html === this.#twin)) return { html: this.#twin };
-    if (this.#isHtml && html !== this.#twin) return { html };
-    return { mjml: this.#blocks?.() ?? '' };
+    const ofBlocks = this.#htmlOfBlocks;
+    // Unchanged blocks are saved as the HTML that they were made from, and unchanged HTML as the blocks that it was made from.
+    if (ofBlocks !== null && this.#areBlocksFromHtml && (!this.#isHtml || html === ofBlocks)) return { html: ofBlocks };
+    if (this.#isHtml && html !== ofBlocks) return { html };
+    return { mjml: this.#readBlocks?.() ?? '' };
   }
-
-  /** True if the twin is the mail as it was opened, and the blocks were made from it. */
-  #isFirstHtml = false;
 
   async openBlocks(mjml: string): Promise<void> {
     this.#workspace.hidden = false;
     const editor = await openEditor(mjml, this.#choices, () => {
-      this.#twin = null;
-      this.#isFirstHtml = false;
+      this.#htmlOfBlocks = null;
+      this.#areBlocksFromHtml = false;
       this.#onChange();
     });
-    this.#blocks = () => markup(editor);
+    this.#readBlocks = () => markup(editor);
     this.#show(false);
   }
 
@@ -83,9 +87,9 @@ class BlocksAndHtml implements Content {
 
   async #toHtml(): Promise<void> {
     tell(say('designer.rendering'));
-    this.#twin ??= (await call('/html', { mjml: this.#blocks?.() ?? '' })).html ?? '';
-    if (this.#html === null) this.openHtml(this.#twin);
-    else this.#html.setText(this.#twin);
+    this.#htmlOfBlocks ??= (await call('/html', { mjml: this.#readBlocks?.() ?? '' })).html ?? '';
+    if (this.#html === null) this.openHtml(this.#htmlOfBlocks);
+    else this.#html.setText(this.#htmlOfBlocks);
     this.#show(true);
     this.#html?.focus();
     tell('');
@@ -93,14 +97,14 @@ class BlocksAndHtml implements Content {
 
   async #toBlocks(): Promise<void> {
     const html = this.#html?.text() ?? '';
-    if (this.#blocks === null) {
-      this.#twin = html;
-      this.#isFirstHtml = true;
-      await this.openBlocks(blocksOf(html));
+    if (this.#readBlocks === null) {
+      this.#htmlOfBlocks = html;
+      this.#areBlocksFromHtml = true;
+      await this.openBlocks(asOneBlock(html));
       tell(say('designer.blocks.made'));
       return;
     }
-    if (html !== this.#twin) {
+    if (html !== this.#htmlOfBlocks) {
       if ((await ask('drop-dialog')) !== 'drop') return;
       this.#onChange();
     }
@@ -111,20 +115,21 @@ class BlocksAndHtml implements Content {
     this.#isHtml = isHtml;
     this.#workspace.hidden = isHtml;
     if (this.#html !== null) this.#html.box.hidden = !isHtml;
-    const back = this.#blocks === null ? 'designer.blocks.use' : 'designer.blocks';
-    this.#switch.textContent = say(isHtml ? back : 'designer.html');
+    const toBlocks = this.#readBlocks === null ? 'designer.blocks.use' : 'designer.blocks';
+    this.#switch.textContent = say(isHtml ? toBlocks : 'designer.html');
     this.#showNote();
   }
 
+  /** Shows above the HTML whether switching back to the blocks loses changes. */
   #showNote(): void {
-    this.#note.hidden = this.#blocks === null;
-    const key = this.#html?.text() === this.#twin ? 'designer.html.kept' : 'designer.html.changed';
+    this.#note.hidden = this.#readBlocks === null;
+    const key = this.#html?.text() === this.#htmlOfBlocks ? 'designer.html.kept' : 'designer.html.changed';
     if (this.#note.textContent !== say(key)) this.#note.textContent = say(key);
   }
 }
 
-/** Returns HTML as a mail of one block, with its style sheets in the head. */
-function blocksOf(html: string): string {
+/** Returns the MJML of a mail whose only block is this HTML. The style sheets of the HTML go into the head. */
+function asOneBlock(html: string): string {
   const body = /<body\b[^>]*>([\s\S]*)<\/body\s*>/i.exec(html)?.[1] ?? html.replace(/<!doctype[^>]*>/i, '');
   const head = /<head\b[^>]*>([\s\S]*?)<\/head\s*>/i.exec(html)?.[1] ?? '';
   const styles = [...head.matchAll(/<style\b[^>]*>([\s\S]*?)<\/style\s*>/gi)].map(
@@ -133,16 +138,16 @@ function blocksOf(html: string): string {
   return `<mjml><mj-head>${styles.join('')}</mj-head><mj-body><mj-raw data-html="${escaped(body.trim())}"></mj-raw></mj-body></mjml>`;
 }
 
-/** An editable text of the mail. */
+/** A field for the code of the mail. */
 interface Source {
-  /** Its container, to be added to the page. */
+  /** The container of the field, which the caller adds to the page. */
   box: HTMLElement;
   text(): string;
   setText(text: string): void;
   focus(): void;
 }
 
-/** Creates a field for the text of the mail, with a choice of placeholders. Calls `onChange` after each change. */
+/** Creates a field for the code of the mail, with a choice of placeholders. Calls `onChange` after each change. */
 function makeSource(name: 'html' | 'mjml', text: string, fields: string[], onChange: () => void): Source {
   const source = document.createElement('textarea');
   source.value = text;
@@ -164,8 +169,8 @@ function makeSource(name: 'html' | 'mjml', text: string, fields: string[], onCha
   return {
     box,
     text: () => source.value,
-    setText: (changed) => {
-      source.value = changed;
+    setText: (newText) => {
+      source.value = newText;
     },
     focus: () => source.focus(),
   };

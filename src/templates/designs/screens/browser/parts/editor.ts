@@ -3,20 +3,20 @@ import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
 import { applyBrand } from './apply-brand.ts';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
-import { chooseFound } from './find.ts';
+import { selectFound } from './find.ts';
 import { openImagePanel } from './image-panel.ts';
-import { insertAfterChosen, keepForeignParts } from './insert.ts';
+import { insertAfterSelected, keepForeignParts } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
-import { isPicture, keepTool, partTools, placePicture, showKept } from './tools.ts';
+import { isPicture, partTools, placePicture, saveBlockTool, showSavedBlocks } from './tools.ts';
 import { wordsOfPage } from './words.ts';
 
 declare global {
   interface Window {
     grapesjs: { init(config: EditorConfig): Editor };
     'grapesjs-mjml': { default: Plugin };
-    /** For tests. */
+    /** The editor of the page, for tests. */
     editor: Editor;
   }
 }
@@ -28,7 +28,7 @@ const VIEWS: [id: string, label: string][] = [
 ];
 const PHONE = '(max-width: 45rem)';
 
-/** The choices of the account for editing a mail. */
+/** What the account offers for editing a mail. */
 export interface Choices {
   /** The names of placeholders. */
   fields: string[];
@@ -54,13 +54,14 @@ export async function openEditor(
       choice.value = '';
     },
   });
-  // The page has its own preview and its own list of parts, and the editor's icons would load from another site.
+  // These panels are removed because the page has its own preview and its own list of parts. The remaining buttons get texts, because
+  // the editor's icons would load from another site.
   editor.Panels.removePanel('commands');
   for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
     editor.Panels.removeButton('options', id);
   editor.Panels.removeButton('views', 'open-layers');
   for (const [id, label] of VIEWS) editor.Panels.getButton('views', id)?.set({ className: '', label });
-  for (const block of listBlocks(brand)) offer(editor, block);
+  for (const block of listBlocks(brand)) offerBlock(editor, block);
   nameControls(editor);
   editor.setComponents(mjml);
   element('parts', HTMLDetailsElement).open = !matchMedia(PHONE).matches;
@@ -73,15 +74,15 @@ export async function openEditor(
       for (const part of [added].flat()) if (part && isPicture(part)) void placePicture(part);
     });
     editor.Canvas.getFrameEl().title = say('designer.frame');
-    openOutline(editor, partTools(editor), [keepTool(editor)]);
-    void showKept(editor);
+    openOutline(editor, partTools(editor), [saveBlockTool(editor)]);
+    void showSavedBlocks(editor);
     openImagePanel(editor);
     offerFonts(editor, brand);
     offerBrand(editor, brand, choice);
     keepFieldsNamed();
     followSelection(editor);
     keepLight(editor.Canvas.getDocument());
-    chooseFound(editor);
+    selectFound(editor);
     document.body.dataset.ready = 'yes';
   });
   window.editor = editor;
@@ -89,22 +90,22 @@ export async function openEditor(
 }
 
 /**
- * Shows the style of a part that is clicked in the mail, where the panel offers blocks. Parts that are selected otherwise, by adding
- * them or in the list of parts, leave the panel as it is, so that several blocks can be added one after the other.
+ * Shows the style of a part that is clicked in the mail, in the panel that offers the blocks. The panel goes on to offer blocks when a
+ * part is selected in another way, for example by adding it, so that several blocks can be added one after the other.
  */
 function followSelection(editor: Editor): void {
-  const follow = () => {
-    const views = editor.Panels;
-    if (editor.getSelected() === undefined || !views.getButton('views', 'open-blocks')?.get('active')) return;
-    views.getButton('views', 'open-sm')?.set('active', true);
+  const showStyle = () => {
+    const panels = editor.Panels;
+    if (editor.getSelected() === undefined || !panels.getButton('views', 'open-blocks')?.get('active')) return;
+    panels.getButton('views', 'open-sm')?.set('active', true);
   };
-  // The editor selects the part in a listener of its own, after which the click goes no further.
-  editor.Canvas.getDocument()?.addEventListener('click', () => requestAnimationFrame(follow), true);
+  // This listener runs before the editor's own, which selects the part and stops the event. So the style is shown a frame later.
+  editor.Canvas.getDocument()?.addEventListener('click', () => requestAnimationFrame(showStyle), true);
 }
 
 /**
- * Turns off the rules that a mail has for dark colours, in the editor only, not in the mail. The author chooses the
- * colours that most readers see, even if the author's own screen is dark.
+ * Turns off the style rules for dark screens in the editor; the mail keeps them. The author chooses the colours that most readers see,
+ * even if the author's own screen is dark.
  */
 function keepLight(mail: Document | null): void {
   if (mail === null) return;
@@ -115,7 +116,7 @@ function keepLight(mail: Document | null): void {
           if (/prefers-color-scheme:\s*dark/.test(String(rule.media.mediaText))) rule.media.mediaText = 'not all';
   };
   turnOff();
-  // Without this, texts without a colour of their own would be white.
+  // Otherwise texts without a colour of their own would be white on a dark screen.
   mail.documentElement.style.setProperty('color-scheme', 'light', 'important');
   new MutationObserver((changes) => {
     if (changes.some(({ addedNodes }) => [...addedNodes].some(({ nodeName }) => nodeName === 'STYLE'))) turnOff();
@@ -124,44 +125,44 @@ function keepLight(mail: Document | null): void {
 
 /** Calls `onChange` while the user types, because the editor itself notices a change only when the cursor leaves the text. */
 function watchTyping(editor: Editor, onChange: () => void): void {
-  const watch = new MutationObserver(onChange);
+  const observer = new MutationObserver(onChange);
   editor.on('rte:enable', (view: ComponentView) => {
-    watch.observe(view.getChildrenContainer(), { subtree: true, childList: true, characterData: true });
+    observer.observe(view.getChildrenContainer(), { subtree: true, childList: true, characterData: true });
   });
-  editor.on('rte:disable', () => watch.disconnect());
+  editor.on('rte:disable', () => observer.disconnect());
 }
 
 /**
- * Returns the mail as MJML, including the text that is being typed. The editor itself updates its model only when the cursor
- * leaves the text, because updating it loses the cursor.
+ * Returns the mail as MJML, including the text that is being typed. The editor updates its model only when the cursor leaves the text,
+ * because the update loses the cursor. So a copy of the edited part gets the typed text and stands in for the part.
  */
 export function markup(editor: Editor): string {
-  const written = editor.getEditing();
-  const view = written?.getView();
-  if (written === undefined || view === undefined) return editor.getHtml();
-  const typed = written.clone();
-  const text = document.importNode(view.getChildrenContainer(), true);
+  const edited = editor.getEditing();
+  const view = edited?.getView();
+  if (edited === undefined || view === undefined) return editor.getHtml();
+  const copy = edited.clone();
+  const content = document.importNode(view.getChildrenContainer(), true);
   const keepIds: string[] = [];
-  for (const part of text.querySelectorAll('[id]')) {
-    // The editor makes every element draggable, gives it an id, and marks the selected one and the one under the pointer by classes; ids in
-    // the mail's own markup are attributes of the part.
-    part.removeAttribute('draggable');
-    for (const name of [...part.classList]) if (name.startsWith('gjs-')) part.classList.remove(name);
-    if (part.classList.length === 0) part.removeAttribute('class');
-    const isOwn = editor.Components.getById(part.id)?.get('attributes')?.id === part.id;
-    if (isOwn) keepIds.push(part.id);
-    else part.removeAttribute('id');
+  for (const child of content.querySelectorAll('[id]')) {
+    // The editor makes every element draggable, gives it an id, and marks selected elements and those under the pointer with classes.
+    // Only an id that is an attribute of the part belongs to the mail.
+    child.removeAttribute('draggable');
+    for (const name of [...child.classList]) if (name.startsWith('gjs-')) child.classList.remove(name);
+    if (child.classList.length === 0) child.removeAttribute('class');
+    const isOfMail = editor.Components.getById(child.id)?.get('attributes')?.id === child.id;
+    if (isOfMail) keepIds.push(child.id);
+    else child.removeAttribute('id');
   }
-  // Temporary, because otherwise the editor would count this as a change of the mail.
-  typed.components(editor.Parser.parseHtml(text.innerHTML).html, { temporary: true, keepIds });
-  const { toHTML } = written;
-  written.toHTML = () => typed.toHTML();
+  // The option `temporary` keeps the editor from counting this as a change of the mail.
+  copy.components(editor.Parser.parseHtml(content.innerHTML).html, { temporary: true, keepIds });
+  const { toHTML } = edited;
+  edited.toHTML = () => copy.toHTML();
   const mjml = editor.getHtml();
-  written.toHTML = toHTML;
+  edited.toHTML = toHTML;
   return mjml;
 }
 
-/** Offers to give the mail the brand, if the account has colours of its own. */
+/** Shows the button that applies the brand to the mail, if the account has chosen colours. */
 function offerBrand(editor: Editor, brand: Brand, choice: BrandChoice | undefined): void {
   const button = element('brand', HTMLButtonElement);
   button.hidden = isLocked || (choice?.colours ?? []).length === 0;
@@ -171,7 +172,7 @@ function offerBrand(editor: Editor, brand: Brand, choice: BrandChoice | undefine
   });
 }
 
-/** Adds the fonts that mail programs have to the style of texts. */
+/** Offers the fonts that mail programs have in the style of texts. */
 function offerFonts(editor: Editor, { fonts }: Brand): void {
   const options = fonts.map(({ name, stack }) => ({ id: stack, label: name }));
   editor.StyleManager.getProperty('typography', 'font-family')?.set({ type: 'select', options });
@@ -193,7 +194,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
     assetManager: {
       custom: {
         open: ({ options: { target }, select, close }) => {
-          if (target === undefined) void chooseAddress(select);
+          if (target === undefined) void chooseBackground(select);
           else void placePicture(target);
           close();
         },
@@ -207,8 +208,8 @@ async function makeEditor(brand: Brand): Promise<Editor> {
       },
     },
     plugins: [
-      (made) =>
-        plugin.default(made, {
+      (newEditor) =>
+        plugin.default(newEditor, {
           blocks: [],
           fonts: {},
           useCustomTheme: false,
@@ -217,26 +218,26 @@ async function makeEditor(brand: Brand): Promise<Editor> {
       keepForeignParts,
     ],
   });
-  /** For a background, which has no alternative text. */
-  async function chooseAddress(use: (asset: ReturnType<Editor['AssetManager']['add']>) => void) {
+  /** Asks for the picture of a background, which has no alternative text. */
+  async function chooseBackground(use: (asset: ReturnType<Editor['AssetManager']['add']>) => void) {
     const chosen = await choosePicture({ src: '', alt: '', isDecoration: true, href: '' }, true);
     if (chosen !== null) use(editor.AssetManager.add({ src: chosen.src }));
   }
   return editor;
 }
 
-/** Offers a block, which can be dragged into the mail or, with a press, added after the selected part. */
-function offer(editor: Editor, { name, isSection, mjml, icon }: Block): void {
+/** Offers a block. The user can drag it into the mail, or press it to add it after the selected part. */
+function offerBlock(editor: Editor, { name, isSection, mjml, icon }: Block): void {
   const label = say(`designer.block.${name}`);
   editor.Blocks.add(name, {
     label,
     media: `<svg viewBox="0 0 24 24" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="1.5" d="${icon}"/></svg>`,
     content: mjml,
     category: say(isSection ? 'designer.group.sections' : 'designer.group.content'),
-    attributes: blockAttributes(label),
+    attributes: buttonAttributes(say('designer.add', { block: label })),
     onClick: () => {
       if (isLocked) return;
-      const parts = insertAfterChosen(editor, mjml, isSection);
+      const parts = insertAfterSelected(editor, mjml, isSection);
       tell(say('designer.added', { block: label }));
       const picture = parts.find(isPicture);
       if (picture !== undefined) void placePicture(picture);
@@ -244,7 +245,7 @@ function offer(editor: Editor, { name, isSection, mjml, icon }: Block): void {
   });
 }
 
-/** Creates a choice of placeholders, which is empty again after each selection. */
+/** Creates a choice of placeholders. The caller empties the choice after each selection. */
 export function fieldChoice(fields: string[]): HTMLSelectElement {
   const choice = document.createElement('select');
   choice.setAttribute('aria-label', say('designer.field'));
@@ -252,14 +253,14 @@ export function fieldChoice(fields: string[]): HTMLSelectElement {
   return choice;
 }
 
-/** Names for the editor's controls that have only an icon. */
+/** The names of the editor's buttons that have only an icon, by the id of the button. */
 const NAMES: Record<string, string> = {
   'set-device-desktop': say('designer.view.desk'),
   'set-device-tablet': say('designer.view.tablet'),
   'set-device-mobile': say('designer.view.phone'),
 };
 
-const ownAttributes = (name: string) => ({ role: 'button', tabindex: '0', 'aria-label': name, title: name });
+const buttonAttributes = (name: string) => ({ role: 'button', tabindex: '0', 'aria-label': name, title: name });
 
 /** Names the buttons of the panels, and makes them work with the keyboard. */
 function nameControls(editor: Editor): void {
@@ -267,7 +268,7 @@ function nameControls(editor: Editor): void {
     panel.get('buttons')?.forEach((button) => {
       const { title } = button.get('attributes') ?? {};
       const name = NAMES[button.id] ?? button.get('label')?.match(/^\w+$/)?.[0] ?? title ?? String(button.id);
-      button.set('attributes', { ...button.get('attributes'), ...ownAttributes(name) });
+      button.set('attributes', { ...button.get('attributes'), ...buttonAttributes(name) });
     });
   });
   element('editor', HTMLElement).addEventListener('keydown', (event) => {
@@ -278,18 +279,13 @@ function nameControls(editor: Editor): void {
   });
 }
 
-/** Returns the attributes of the button that adds a block. */
-function blockAttributes(label: string): Record<string, string> {
-  return ownAttributes(say('designer.add', { block: label }));
-}
-
-/** Labels the editor's fields now and whenever it shows others. */
+/** Labels the editor's fields, now and whenever the editor shows other fields. */
 function keepFieldsNamed(): void {
   nameFields();
   new MutationObserver(nameFields).observe(element('editor', HTMLElement), { childList: true, subtree: true });
 }
 
-/** Labels the editor's fields, whose names are only written next to them. */
+/** Labels the editor's fields for screen readers. The editor only writes the name of a field next to it. */
 function nameFields(): void {
   const editor = element('editor', HTMLElement);
   for (const title of editor.querySelectorAll<HTMLElement>(

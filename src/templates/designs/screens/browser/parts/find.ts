@@ -1,9 +1,9 @@
-/** Selects the part of the mail whose text or link is in the URL of the page, as in the links of the checks of a mail. */
+/** Selects the part of the mail that the URL of the page names. Links in the checks of a mail have such URLs. */
 import type { Component, Editor } from 'grapesjs';
 import { bodyOf, tagOf } from './insert.ts';
 
-/** Selects the first part with the text or link in the parameter `find`; nothing if no part has it any more. */
-export function chooseFound(editor: Editor): void {
+/** Selects the first part with the text or link in the parameter `find`. Does nothing if no part has the text or link any more. */
+export function selectFound(editor: Editor): void {
   const wanted = new URLSearchParams(location.search).get('find');
   const part = wanted === null ? undefined : findPart(bodyOf(editor), wanted);
   if (part !== undefined) editor.select(part, { scroll: true });
@@ -14,11 +14,11 @@ function findPart(part: Component, wanted: string): Component | undefined {
   const mjml = part.toHTML();
   const { body } = new DOMParser().parseFromString(mjml, 'text/html');
   const text = (body.textContent ?? '').replaceAll(/\s+/g, ' ');
-  const hasLink = [...body.querySelectorAll('[href]')].some((one) => one.getAttribute('href') === wanted);
+  const hasLink = [...body.querySelectorAll('[href]')].some((link) => link.getAttribute('href') === wanted);
   if (!text.includes(wanted) && !hasLink) return undefined;
-  for (const inner of part.components().models) {
-    const part = tagOf(inner).startsWith('mj-') ? findPart(inner, wanted) : undefined;
-    if (part !== undefined) return part;
+  for (const child of part.components().models) {
+    const innermost = tagOf(child).startsWith('mj-') ? findPart(child, wanted) : undefined;
+    if (innermost !== undefined) return innermost;
   }
   return part;
 }

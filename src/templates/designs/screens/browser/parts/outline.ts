@@ -1,4 +1,4 @@
-/** The list of the mail's parts, with which everything in the designer can be reached and changed with the keyboard alone. */
+/** The list of the mail's parts, with buttons for the selected part. With this list the keyboard alone is enough to design a mail. */
 import type { Component, Editor } from 'grapesjs';
 import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attributes.ts';
 import { bodyOf, canMove, foreignName, move, tagOf } from './insert.ts';
@@ -6,7 +6,7 @@ import { button, element, isLocked, say, tell } from './page.ts';
 
 const EXCERPT_CHARACTERS = 32;
 
-/** A further action on the selected part. */
+/** A button for the selected part. */
 export interface Tool {
   label: string;
   /** Returns true if the action applies to this part. */
@@ -14,7 +14,7 @@ export interface Tool {
   run(part: Component): void;
 }
 
-/** Fills the list, and updates it when the mail changes. */
+/** Fills the list, and updates it when the mail changes. The tools `before` and `after` stand around those for every part. */
 export function openOutline(editor: Editor, before: readonly Tool[], after: readonly Tool[]): void {
   const list = element('part-list', HTMLElement);
   const tools: Tool[] = [
@@ -42,20 +42,20 @@ export function openOutline(editor: Editor, before: readonly Tool[], after: read
     ...after,
   ];
   const buttons = tools.map((tool) => {
-    const made = button(tool.label, () => {
-      const part = chosenPart(editor);
+    const toolButton = button(tool.label, () => {
+      const part = selectedPart(editor);
       if (part !== undefined && tool.isFor(part)) tool.run(part);
     });
-    return { tool, made };
+    return { tool, toolButton };
   });
-  element('part-tools', HTMLElement).append(...buttons.map(({ made }) => made));
+  element('part-tools', HTMLElement).append(...buttons.map(({ toolButton }) => toolButton));
   const show = () => {
-    const chosen = chosenPart(editor);
-    // A disabled button would lose the focus.
-    for (const { tool, made } of buttons)
-      made.setAttribute('aria-disabled', String(isLocked || chosen === undefined || !tool.isFor(chosen)));
+    const selected = selectedPart(editor);
+    // The buttons are not disabled, because a disabled button would lose the focus.
+    for (const { tool, toolButton } of buttons)
+      toolButton.setAttribute('aria-disabled', String(isLocked || selected === undefined || !tool.isFor(selected)));
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.part : undefined;
-    const parts = partsBelow(bodyOf(editor), editor, chosen);
+    const parts = itemsOf(bodyOf(editor), editor, selected);
     list.replaceChildren(...(parts.length > 0 ? parts : [emptyNote()]));
     if (focused !== undefined) list.querySelector<HTMLElement>(`[data-part="${CSS.escape(focused)}"]`)?.focus();
   };
@@ -72,21 +72,21 @@ export function openOutline(editor: Editor, before: readonly Tool[], after: read
   show();
 }
 
-/** Returns the selected part of the mail. An element within a text counts as the text. */
-function chosenPart(editor: Editor): Component | undefined {
+/** Returns the selected part; undefined if none or the whole mail is selected. An element within a text counts as the text. */
+function selectedPart(editor: Editor): Component | undefined {
   let part = editor.getSelected();
   while (part !== undefined && !tagOf(part).startsWith('mj-')) part = part.parent();
   return part === undefined || ['mj-body', 'mjml'].includes(tagOf(part)) ? undefined : part;
 }
 
-/** Returns the kind of a part, with its name or the beginning of its text. */
+/** Returns the kind of a part, with its name or the beginning of its text, and with the condition under which it is shown. */
 export function partName(part: Component): string {
-  const { [SHOW_TO]: condition, [BLOCK_NAME]: given } = part.getAttributes();
+  const { [SHOW_TO]: condition, [BLOCK_NAME]: blockName } = part.getAttributes();
   const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
   const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
-  const own = typeof given === 'string' ? given : alt;
-  const name = own === '' ? kindName(part) : `${kindName(part)}: ${own}`;
+  const detail = typeof blockName === 'string' ? blockName : alt;
+  const name = detail === '' ? kindName(part) : `${kindName(part)}: ${detail}`;
   return typeof condition === 'string' ? `${name} (${condition})` : name;
 }
 
@@ -122,28 +122,29 @@ function kindName(part: Component): string {
   }
 }
 
-/** Returns the text of a part that does not contain other parts. */
+/** Returns the text of a part; empty for a part that contains other parts. */
 function textOf(part: Component): string {
   if (['mj-section', 'mj-column', 'mj-wrapper', 'mj-group', 'mj-hero'].includes(tagOf(part))) return '';
   return [part.get('content') ?? '', ...part.components().models.map(textOf)].join(' ');
 }
 
-function partsBelow(parent: Component, editor: Editor, chosen: Component | undefined): HTMLLIElement[] {
+/** Returns the items of the list for the parts inside `parent`. */
+function itemsOf(parent: Component, editor: Editor, selected: Component | undefined): HTMLLIElement[] {
   const children = parent.components().models.filter((child) => tagOf(child).startsWith('mj-'));
   return children.map((part) => {
     const choice = button(partName(part), () => editor.select(part, { scroll: true }));
     choice.dataset.part = part.getId();
-    if (part === chosen) choice.setAttribute('aria-current', 'true');
+    if (part === selected) choice.setAttribute('aria-current', 'true');
     const item = document.createElement('li');
     item.append(choice);
     // A section with one column is shown without that column, which has no actions of its own.
     const [only, ...others] = part.components().models;
     const isSingle = tagOf(part) === 'mj-section' && only !== undefined && others.length === 0;
-    const below = partsBelow(isSingle ? only : part, editor, chosen);
-    if (below.length > 0) {
-      const inner = document.createElement('ul');
-      inner.append(...below);
-      item.append(inner);
+    const innerItems = itemsOf(isSingle ? only : part, editor, selected);
+    if (innerItems.length > 0) {
+      const innerList = document.createElement('ul');
+      innerList.append(...innerItems);
+      item.append(innerList);
     }
     return item;
   });
@@ -155,9 +156,10 @@ function emptyNote(): HTMLLIElement {
   return note;
 }
 
-type Report = 'designer.part.moved' | 'designer.part.duplicated' | 'designer.part.removed';
+type ReportKey = 'designer.part.moved' | 'designer.part.duplicated' | 'designer.part.removed';
 
-function report(key: Report, part: Component, work: () => void): void {
+/** Runs `work` on a part and reports it in the status line. */
+function report(key: ReportKey, part: Component, work: () => void): void {
   const name = partName(part);
   work();
   tell(say(key, { part: name }));

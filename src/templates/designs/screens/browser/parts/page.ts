@@ -1,10 +1,10 @@
-/** Shared by all parts of the design page: its elements, texts, requests and status line. */
+/** What all parts of the design page share: its elements, texts, requests and status line. */
 import type { designer } from '../../../words.en.ts';
 import type { BrandChoice } from './brand.ts';
 
 type Key = keyof typeof designer;
 
-/** The answer to one of the page's requests, which has some of these fields. */
+/** The answer to a request of the page. Each answer has some of these fields. */
 interface Answer {
   problem?: string;
   html?: string;
@@ -24,7 +24,7 @@ const words: Record<Key, string> = JSON.parse(document.body.dataset.words ?? '{}
 /** True if the mail can no longer be changed. */
 export const isLocked = document.body.dataset.locked !== '';
 
-/** True if no mail is sent with this content yet, so that it may be saved unfinished. */
+/** True if no mail is sent with this content yet. A draft may be saved unfinished. */
 export const isDraft = document.body.dataset.draft !== '';
 
 /** Returns the element with this id. Throws an Error if the page has none of this type. */
@@ -36,10 +36,10 @@ export function element<T extends HTMLElement>(id: string, type: new () => T): T
 
 /** Returns a text in the page's language with its values filled in. */
 export function say(key: Key, values: Readonly<Record<string, string>> = {}): string {
-  return words[key].replaceAll(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+  return words[key].replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-/** Sends a request to the server: POST if there is a body, otherwise GET. Throws an Error with the reason if the server refuses it. */
+/** Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses, throws an Error with the reason. */
 export async function call(path: string, body?: Record<string, string>): Promise<Answer> {
   const init = body && {
     method: 'POST',
@@ -57,7 +57,7 @@ export function tell(text: string): void {
   element('status', HTMLElement).textContent = text;
 }
 
-/** Runs work and shows its progress, result or error in the status line. */
+/** Shows `text` in the status line while `work` runs, then the text that `work` returns or the error that it throws. */
 export async function showProgress(text: string, work: () => Promise<string>): Promise<void> {
   tell(text);
   try {
@@ -67,7 +67,7 @@ export async function showProgress(text: string, work: () => Promise<string>): P
   }
 }
 
-/** Opens a dialog. Returns the value of the button that closed it, or '' if it was cancelled. */
+/** Opens a dialog. Returns the value of the button that closed the dialog; empty if the dialog was cancelled. */
 export function ask(id: string): Promise<string> {
   const dialog = element(id, HTMLDialogElement);
   dialog.returnValue = '';
@@ -79,11 +79,11 @@ export function ask(id: string): Promise<string> {
 
 /** Creates a button with a text. */
 export function button(text: string, onClick: () => void): HTMLButtonElement {
-  const made = document.createElement('button');
-  made.type = 'button';
-  made.textContent = text;
-  made.addEventListener('click', onClick);
-  return made;
+  const element = document.createElement('button');
+  element.type = 'button';
+  element.textContent = text;
+  element.addEventListener('click', onClick);
+  return element;
 }
 
 /** Escapes a text for HTML and attribute values. */

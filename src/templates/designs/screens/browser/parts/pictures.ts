@@ -1,4 +1,4 @@
-/** The account's image library in the designer: choosing a picture with its alternative text, and adding pictures. */
+/** The account's image library in the designer: the dialog that asks for a picture and its alternative text, and adding pictures. */
 import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
 import { ask, element, say } from './page.ts';
 
@@ -11,7 +11,7 @@ export interface Picture {
   height: number;
 }
 
-/** A picture as it is used in the mail. */
+/** A picture in the mail. */
 interface PlacedPicture {
   src: string;
   alt: string;
@@ -26,9 +26,10 @@ interface Answer {
 }
 
 const path = `${location.pathname}/pictures`;
+/** The newest pictures of the library; null until they are loaded. */
 let library: Picture[] | null = null;
 
-/** Adds a file to the library. Throws an Error with the reason if it is refused. */
+/** Adds a file to the library and returns its picture. If the server refuses the file, throws an Error with the reason. */
 export async function uploadPicture(file: File): Promise<Picture[]> {
   const response = await fetch(`${path}?${new URLSearchParams({ name: file.name })}`, {
     method: 'POST',
@@ -38,12 +39,14 @@ export async function uploadPicture(file: File): Promise<Picture[]> {
   const answer: Answer = await response.json();
   if (!response.ok) throw new Error(`${file.name}: ${answer.problem}`);
   const added = answer.pictures ?? [];
-  if (library !== null) library = [...added, ...library.filter(({ src }) => !added.some((one) => one.src === src))];
+  if (library !== null)
+    library = [...added, ...library.filter(({ src }) => !added.some((picture) => picture.src === src))];
   return added;
 }
 
 /**
- * Asks for a picture, with the present one preselected. Returns null if the dialog is cancelled. `isPlain` asks for the picture alone.
+ * Asks for a picture. The dialog begins with the `current` picture, and asks for nothing but a picture if `isPlain` is true. Returns null
+ * if the user cancels the dialog.
  */
 export async function choosePicture(current: PlacedPicture, isPlain = false): Promise<PlacedPicture | null> {
   const form = element('picture-form', HTMLFormElement);
@@ -56,12 +59,12 @@ export async function choosePicture(current: PlacedPicture, isPlain = false): Pr
   decoration.checked = current.isDecoration;
   link.value = current.href;
   isChoiceComplete = () => {
+    const isChosen = chosenSource() !== '';
     const isNamed = isPlain || decoration.checked || alt.value.trim() !== '';
-    tellProblem(
-      chosenSource() === '' ? say('designer.picture.choose') : isNamed ? '' : say('designer.picture.alt.missing'),
-    );
-    if (chosenSource() !== '' && !isNamed) alt.focus();
-    return chosenSource() !== '' && isNamed;
+    if (!isChosen) tellProblem(say('designer.picture.choose'));
+    else tellProblem(isNamed ? '' : say('designer.picture.alt.missing'));
+    if (isChosen && !isNamed) alt.focus();
+    return isChosen && isNamed;
   };
   if ((await ask('picture-dialog')) !== 'use') return null;
   const isDecoration = decoration.checked;
@@ -71,6 +74,7 @@ export async function choosePicture(current: PlacedPicture, isPlain = false): Pr
 const altField = () => element('picture-alt', HTMLInputElement);
 const decorationField = () => element('picture-decoration', HTMLInputElement);
 const linkField = () => element('picture-link', HTMLInputElement);
+/** Returns true if the dialog may be closed. Otherwise shows what is missing. `choosePicture` sets this for its dialog. */
 let isChoiceComplete = () => true;
 
 function tellProblem(text: string): void {
@@ -81,21 +85,21 @@ function chosenSource(): string {
   return document.querySelector<HTMLInputElement>('#picture-list input:checked')?.value ?? '';
 }
 
-/** Returns the newest pictures of the library; none if they cannot be loaded, because the mail can be designed without them. */
+/** Returns the newest pictures of the library. Returns none if they cannot be loaded, because a mail can be designed without them. */
 export async function listPictures(): Promise<Picture[]> {
   library ??= await readLibrary();
   return library;
 }
 
-/** Returns the image of a picture as the library shows it. */
+/** Creates the image element with which the library shows a picture. */
 export function thumbnail({ src }: Picture): HTMLImageElement {
   const image = document.createElement('img');
-  // The URL in mails may have another host name of this server.
+  // The URL for mails may have another host name, so only its path is used.
   Object.assign(image, { src: new URL(src).pathname, alt: '', loading: 'lazy' });
   return image;
 }
 
-/** Shows the newest pictures. */
+/** Shows the newest pictures in the dialog, with the picture at the URL `chosen` selected. */
 async function showLibrary(chosen: string): Promise<void> {
   const pictures = await listPictures();
   const list = element('picture-list', HTMLElement);

@@ -1,17 +1,18 @@
 /**
- * Actions on the selected part of the mail other than moving it: placing a picture, and saving the part as a block, with the
- * list of saved blocks.
+ * The tools for the selected part of a mail, other than those that move it: editing, naming, choosing who sees it, and saving it as a
+ * block. The list of saved blocks is here too.
  */
 import type { Component, Editor } from 'grapesjs';
 import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attributes.ts';
-import { insertAfterChosen, isSection, setSource, sourceOf, tagOf } from './insert.ts';
+import { insertAfterSelected, isSection, setSource, sourceOf, tagOf } from './insert.ts';
 import { partName, type Tool } from './outline.ts';
 import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
 import { choosePicture } from './pictures.ts';
 
-/** The attribute of a picture that is decoration only. */
+/** The attribute of a picture that is only decoration. */
 export const DECORATION = 'data-decoration';
-const WRITTEN = ['mj-text', 'mj-button', 'mj-navbar-link'];
+/** The elements whose text the user types in the mail itself. */
+const TEXT_ELEMENTS = ['mj-text', 'mj-button', 'mj-navbar-link'];
 
 /** Returns true if a part is a picture. */
 export function isPicture(part: Component): boolean {
@@ -22,9 +23,9 @@ export function isPicture(part: Component): boolean {
 export async function placePicture(part: Component): Promise<void> {
   const { src, alt, href, [DECORATION]: decoration } = part.getAttributes();
   const chosen = await choosePicture({
-    src: text(src),
-    alt: text(alt),
-    href: text(href),
+    src: asText(src),
+    alt: asText(alt),
+    href: asText(href),
     isDecoration: decoration !== undefined,
   });
   if (chosen === null) return;
@@ -38,18 +39,18 @@ export async function placePicture(part: Component): Promise<void> {
   ]);
 }
 
-const text = (value: unknown) => (typeof value === 'string' ? value : '');
+const asText = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The actions that the list of parts shows before the moves. */
+/** Returns the tools that the list of parts shows before those for moving a part. */
 export function partTools(editor: Editor): Tool[] {
   return [
     {
       label: say('designer.part.edit'),
-      isFor: (part) => WRITTEN.includes(tagOf(part)) || isPicture(part) || sourceOf(part) !== null,
+      isFor: (part) => TEXT_ELEMENTS.includes(tagOf(part)) || isPicture(part) || sourceOf(part) !== null,
       run: (part) => {
         if (isPicture(part)) void placePicture(part);
         else if (sourceOf(part) !== null) void editSource(part);
-        else write(editor, part);
+        else editText(editor, part);
       },
     },
     { label: say('designer.part.show'), isFor: () => true, run: (part) => void chooseContacts(part) },
@@ -67,22 +68,23 @@ export function partTools(editor: Editor): Tool[] {
   ];
 }
 
-/** Starts editing a text in the mail itself. Escape returns the focus to the list. */
-function write(editor: Editor, part: Component): void {
-  const from = document.activeElement;
+/** Starts editing a text in the mail itself. The Escape key ends this and returns the focus to the list. */
+function editText(editor: Editor, part: Component): void {
+  const focusedBefore = document.activeElement;
   const canvas = editor.Canvas.getDocument();
   const view = part.getView();
   part.trigger('focus');
-  const leave = (event: KeyboardEvent) => {
+  const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    canvas?.removeEventListener('keydown', leave, true);
+    canvas?.removeEventListener('keydown', onKey, true);
     if (view !== undefined && 'disableEditing' in view && typeof view.disableEditing === 'function')
       void view.disableEditing();
-    if (from instanceof HTMLElement) from.focus();
+    if (focusedBefore instanceof HTMLElement) focusedBefore.focus();
   };
-  canvas?.addEventListener('keydown', leave, true);
+  canvas?.addEventListener('keydown', onKey, true);
 }
 
+/** Asks for the source of a foreign part. */
 async function editSource(part: Component): Promise<void> {
   const source = element('source', HTMLTextAreaElement);
   source.value = sourceOf(part) ?? '';
@@ -95,9 +97,10 @@ const chooseContacts = (part: Component) => askAttribute(part, SHOW_TO, { field:
 /** Asks for the name of a part. */
 const namePart = (part: Component) => askAttribute(part, BLOCK_NAME, { field: 'block-name', dialog: 'name-dialog' });
 
+/** Asks in a dialog for the value of a part's attribute. An empty value removes the attribute. */
 async function askAttribute(part: Component, name: string, ids: { field: string; dialog: string }): Promise<void> {
   const field = element(ids.field, HTMLInputElement);
-  field.value = text(part.getAttributes()[name]);
+  field.value = asText(part.getAttributes()[name]);
   if ((await ask(ids.dialog)) !== 'use') return;
   const value = field.value.trim();
   if (value === '') part.removeAttributes([name]);
@@ -110,21 +113,21 @@ interface SavedBlock {
   name: string;
 }
 
-/** The action that saves the selected part as a block. */
-export function keepTool(editor: Editor): Tool {
-  return { label: say('designer.keep'), isFor: () => true, run: (part) => void keep(editor, part) };
+/** Returns the tool that saves the selected part as a block. */
+export function saveBlockTool(editor: Editor): Tool {
+  return { label: say('designer.keep'), isFor: () => true, run: (part) => void saveBlock(editor, part) };
 }
 
-/** Fills the list of saved blocks. The block that was just deleted can be restored there. */
-export async function showKept(editor: Editor, deleted?: SavedBlock): Promise<void> {
+/** Fills the list of saved blocks. If a block was just `deleted`, the list has a button that restores it. */
+export async function showSavedBlocks(editor: Editor, deleted?: SavedBlock): Promise<void> {
   const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
   const items = blocks.map((block) => {
     const item = document.createElement('li');
-    const add = button(block.name, () => void insert(editor, block));
+    const add = button(block.name, () => void insertBlock(editor, block));
     add.setAttribute('aria-label', say('designer.add', { block: block.name }));
-    const rename = button('✎', () => void change(editor, block));
+    const rename = button('✎', () => void renameBlock(editor, block));
     rename.setAttribute('aria-label', say('designer.own.rename', { block: block.name }));
-    const remove = button('×', () => void forget(editor, block));
+    const remove = button('×', () => void deleteBlock(editor, block));
     remove.setAttribute('aria-label', say('designer.own.delete', { block: block.name }));
     item.append(add, rename, remove);
     return item;
@@ -137,12 +140,12 @@ export async function showKept(editor: Editor, deleted?: SavedBlock): Promise<vo
   );
 }
 
-/** The entry of the list that restores the block that was just deleted. */
+/** Returns the item of the list with the button that restores a deleted block. */
 function undoItem(editor: Editor, { id, name }: SavedBlock): HTMLElement {
   const item = document.createElement('li');
   const restore = async () => {
     await call(`/blocks/${id}/undelete`, {});
-    await showKept(editor);
+    await showSavedBlocks(editor);
     return say('designer.own.undeleted', { block: name });
   };
   item.append(
@@ -151,13 +154,14 @@ function undoItem(editor: Editor, { id, name }: SavedBlock): HTMLElement {
   return item;
 }
 
+/** Asks for the name of a block. Returns null if the user cancels the dialog. */
 async function askName(name: string): Promise<string | null> {
   const field = element('keep-name', HTMLInputElement);
   field.value = name;
   return (await ask('keep-dialog')) === 'keep' ? field.value : null;
 }
 
-async function keep(editor: Editor, part: Component): Promise<void> {
+async function saveBlock(editor: Editor, part: Component): Promise<void> {
   const name = await askName(partName(part));
   if (name === null) return;
   await showProgress(say('designer.saving'), async () => {
@@ -166,7 +170,7 @@ async function keep(editor: Editor, part: Component): Promise<void> {
       ? part.toHTML()
       : `<mj-section css-class="kept-content"><mj-column>${contentOf(part)}</mj-column></mj-section>`;
     await call('/blocks', { name, mjml });
-    await showKept(editor);
+    await showSavedBlocks(editor);
     return say('designer.kept', { block: name });
   });
 }
@@ -180,33 +184,33 @@ function contentOf(part: Component): string {
     .join('');
 }
 
-async function insert(editor: Editor, { id, name }: SavedBlock): Promise<void> {
+async function insertBlock(editor: Editor, { id, name }: SavedBlock): Promise<void> {
   if (isLocked) return;
   await showProgress(say('designer.loading'), async () => {
     const { mjml = '' } = await call(`/blocks/${id}`);
     const content = /^<mj-section css-class="kept-content"><mj-column>([\s\S]*)<\/mj-column><\/mj-section>$/.exec(mjml);
-    for (const part of insertAfterChosen(editor, content?.[1] ?? mjml, content === null))
+    for (const part of insertAfterSelected(editor, content?.[1] ?? mjml, content === null))
       part.addAttributes({ [BLOCK_NAME]: name });
     return say('designer.added', { block: name });
   });
 }
 
-async function change(editor: Editor, { id, name }: SavedBlock): Promise<void> {
-  const changed = await askName(name);
-  if (changed === null) return;
+async function renameBlock(editor: Editor, { id, name }: SavedBlock): Promise<void> {
+  const newName = await askName(name);
+  if (newName === null) return;
   await showProgress(say('designer.saving'), async () => {
-    await call(`/blocks/${id}`, { name: changed });
-    await showKept(editor);
+    await call(`/blocks/${id}`, { name: newName });
+    await showSavedBlocks(editor);
     return say('designer.own.renamed');
   });
 }
 
-async function forget(editor: Editor, { id, name }: SavedBlock): Promise<void> {
+async function deleteBlock(editor: Editor, { id, name }: SavedBlock): Promise<void> {
   element('delete-title', HTMLElement).textContent = say('designer.own.delete.title', { block: name });
   if ((await ask('delete-dialog')) !== 'delete') return;
   await showProgress(say('designer.saving'), async () => {
     await call(`/blocks/${id}/delete`, {});
-    await showKept(editor, { id, name });
+    await showSavedBlocks(editor, { id, name });
     return say('designer.own.deleted', { block: name });
   });
 }

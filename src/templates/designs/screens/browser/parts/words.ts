@@ -1,8 +1,8 @@
-/** The texts of grapesjs and grapesjs-mjml. A page loads only those of its language. */
+/** The texts of the editor grapesjs and its plugin grapesjs-mjml. A page loads only those of its language. */
 
-/** Words of the editor as grapesjs takes them, and of its plugin for MJML; null if it has them itself. */
 interface EditorWords {
   editorWords: object;
+  /** Null if grapesjs-mjml itself has texts in this language. */
   mjmlWords: object | null;
 }
 
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, () => Promise<EditorWords>>> = {
   en: () => import('./words.en.ts'),
 };
 
-/** Returns the texts in the language of the page; null if there are none. */
+/** Returns the texts in the language of the page; null if there are none in this language. */
 export async function wordsOfPage() {
   const { lang } = document.documentElement;
   const words = await WORDS[lang]?.();
