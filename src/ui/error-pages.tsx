@@ -1,4 +1,4 @@
-/** Error pages: in the frame for a signed-in user, without it for other visitors. */
+/** Error pages. A signed-in user (`viewer`) gets them with the navigation, other visitors without it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure, textsOf } from '../errors/failure.ts';
 import type { Said } from '../errors/sentences.ts';
@@ -15,7 +15,7 @@ const KINDS = new Map<number, Kind>([
   [503, 'busy'],
 ]);
 
-/** Sends the page for a status. `reasons` say why the request was refused, if the status alone does not. */
+/** Sends the error page for a status. `reasons` say why the request was refused; empty if only the status says it. */
 export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -26,11 +26,11 @@ export function sendErrorPage(
   const kind = KINDS.get(status) ?? (status < 500 ? 'request' : 'failed');
   const language = languageOf(request, viewer);
   const title = language.say(`error.${kind}.title`);
-  const said = kind === 'request' ? reasons.map((reason) => language.sentence(reason)).join(' ') : '';
+  const reasonText = kind === 'request' ? reasons.map((reason) => language.sentence(reason)).join(' ') : '';
   const content = (
     <div class="error-page">
       {viewer === null && <h1>{title}</h1>}
-      <p>{said || language.say(`error.${kind}.text`)}</p>
+      <p>{reasonText || language.say(`error.${kind}.text`)}</p>
       <div class="buttons">
         <LinkButton href="/" look="plain" label={language.say('error.home')} />
       </div>
@@ -42,7 +42,7 @@ export function sendErrorPage(
     : sendPage(request, reply, viewer, { title, isError: true }, content);
 }
 
-/** Answers an error of a page with its status, or with 500. Logs errors from 500 on, except 503. */
+/** Answers a request whose page threw an error, with the status of the error or 500. Logs errors with status 500 or above, except 503. */
 export function answerError(
   error: Error & { statusCode?: number },
   request: FastifyRequest,

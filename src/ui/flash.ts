@@ -1,4 +1,4 @@
-/** A message that the next page shows about the last action, stored in a cookie until then. */
+/** Flashes: messages about the last action that the next page shows. Until then, a cookie has the message. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasEncryptedSession, readCookie, writeCookie } from '../http/cookies.ts';
 import type { Tone } from './components/surface.tsx';
@@ -6,19 +6,20 @@ import { isPrefetch } from './prefetch.ts';
 import { isWordKey, type Values, type WordKey } from './words/index.ts';
 
 const COOKIE = 'sendlark_flash';
+/** How long the cookie lasts. */
 const SECONDS = 60;
-/** The maximum length of a value in the message, such as the name of a campaign, because a cookie has 4096 bytes. */
+/** The maximum length of a value, such as the name of a campaign. Longer values are cut off, because a cookie has at most 4096 bytes. */
 const MAX_VALUE = 300;
 
 export interface Flash {
   tone: Tone;
   key: WordKey;
   values: Readonly<Record<string, string | number>>;
-  /** The page to which the button “Undo” beside the text posts. */
+  /** The path to which the button “Undo” beside the text posts; absent if there is no such button. */
   undo?: string;
 }
 
-/** The pages that undo something. The cookie can contain anything, and must not make a button post elsewhere. */
+/** The paths that undo something. The button accepts no other paths, because a cookie can contain anything. */
 const UNDO_PATH = /^\/(contacts\/segments|templates|forms)\/\d{1,15}\/undelete$/;
 
 /** Makes the next page show the text of this key with its values. */
@@ -31,7 +32,7 @@ export function setFlash<Key extends WordKey>(
   write(reply, tone, key, values);
 }
 
-/** Makes the next page show this good news with the button “Undo”, which posts to the page `undo`. */
+/** Makes the next page show the text of this key in the tone `good`, with the button “Undo”, which posts to the path `undo`. */
 export function setFlashWithUndo<Key extends WordKey>(
   reply: FastifyReply,
   undo: string,
@@ -48,15 +49,20 @@ function write(
   values: Partial<Flash['values']> = {},
   undo?: string,
 ): void {
-  const short = Object.entries(values).map(([name, value]) => [
+  const shortValues = Object.entries(values).map(([name, value]) => [
     name,
     typeof value === 'string' ? value.slice(0, MAX_VALUE) : value,
   ]);
-  const text = JSON.stringify({ tone, key, values: Object.fromEntries(short), ...(undo && { undo }) } satisfies Flash);
+  const text = JSON.stringify({
+    tone,
+    key,
+    values: Object.fromEntries(shortValues),
+    ...(undo && { undo }),
+  } satisfies Flash);
   writeFlash(reply, Buffer.from(text).toString('base64url'), SECONDS);
 }
 
-/** Returns the message for this page, if there is one, and removes it. A prefetched page may never be seen, so it gets none. */
+/** Returns the message for this page and removes it; null if there is none. A prefetched page gets no message, because nobody may see it. */
 export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash | null {
   if (isPrefetch(request)) return null;
   const value = readCookie(request, COOKIE);
@@ -69,7 +75,7 @@ function writeFlash(reply: FastifyReply, value: string, seconds: number): void {
   writeCookie(reply, COOKIE, value, seconds, hasEncryptedSession(reply.request));
 }
 
-/** A cookie can contain anything, so only a known text with plain values is accepted. */
+/** Parses a message. Returns null unless it has a known text and plain values, because a cookie can contain anything. */
 function readFlash(text: string): Flash | null {
   try {
     const { tone, key, values, undo }: Record<string, unknown> = JSON.parse(text);

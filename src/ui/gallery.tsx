@@ -31,10 +31,10 @@ const ROWS = [
   { name: 'Notice of changed terms', state: 'Failed', tone: 'bad', sent: 3, opened: 0 },
 ] as const;
 
-const DAYS = Array.from({ length: 30 }, (_, at) => at + 1);
+const DAYS = Array.from({ length: 30 }, (_, index) => index + 1);
 const FEW_DAYS = DAYS.slice(0, 4);
 
-/** Every component in its states, and the tokens they are made of. The texts are samples, so they are in English only. */
+/** Shows every component in its states, and the tokens of the style sheets. The texts are samples and in English only. */
 export function Gallery() {
   return (
     <>
@@ -164,14 +164,14 @@ export function Gallery() {
   );
 }
 
-/** The colours, sizes of letters and spaces, drawn in SVG, because a page may have no styles of its own. */
+/** Shows the colours, sizes of letters and spaces. They are drawn as SVG, because the policy of pages allows no inline styles. */
 function Tokens() {
   const list = (names: string) => names.split(' ');
   return (
     <Card title="Tokens">
       <svg viewBox="0 0 920 150" role="img" aria-label="Colours">
-        {list(COLOURS).map((name, at) => (
-          <g key={name} transform={`translate(${(at % 12) * 76}, ${Math.floor(at / 12) * 76})`}>
+        {list(COLOURS).map((name, index) => (
+          <g key={name} transform={`translate(${(index % 12) * 76}, ${Math.floor(index / 12) * 76})`}>
             <rect width="64" height="44" rx="8" fill={`var(--${name})`} stroke="var(--line)" />
             <text y="62" font-size="11" fill="var(--text)">
               {name}
@@ -180,15 +180,15 @@ function Tokens() {
         ))}
       </svg>
       <svg viewBox="0 0 920 230" role="img" aria-label="Sizes of letters">
-        {list(SIZES).map((name, at) => (
-          <text key={name} y={[14, 34, 56, 82, 114, 156, 212][at]} font-size={`var(--${name})`} fill="var(--text)">
+        {list(SIZES).map((name, index) => (
+          <text key={name} y={[14, 34, 56, 82, 114, 156, 212][index]} font-size={`var(--${name})`} fill="var(--text)">
             {`${name} 0123456789`}
           </text>
         ))}
       </svg>
       <svg viewBox="0 0 920 60" role="img" aria-label="Spaces">
-        {list(SPACES).map((name, at) => (
-          <g key={name} transform={`translate(${at * 80}, 0)`}>
+        {list(SPACES).map((name, index) => (
+          <g key={name} transform={`translate(${index * 80}, 0)`}>
             <rect height="16" fill="var(--accent)" width={`var(--${name})`} />
             <text y="36" font-size="11" fill="var(--text)">
               {name}
@@ -205,7 +205,7 @@ function Tokens() {
   );
 }
 
-/** Registers the page. Only for development, because it is of no use to anybody else. */
+/** Registers the page with the gallery. Called only in development, because users do not need the page. */
 export async function galleryScreen(app: FastifyInstance): Promise<void> {
   app.get('/settings/gallery', (request, reply) =>
     sendPage(request, reply, viewerOf(request), { title: 'Components', section: 'settings' }, <Gallery />),

@@ -1,6 +1,6 @@
 /**
- * Registers all pages of the dashboard. Screens with their own hooks or body parsers are plugins, so that these do not affect
- * other screens.
+ * The table of contents of the dashboard: the screens of all features. Screens with hooks or body parsers of their own are registered as
+ * plugins, so that their hooks and parsers do not affect other screens.
  */
 import type { FastifyInstance } from 'fastify';
 import { peopleActions } from '../audience/bulk/screens/actions.tsx';
@@ -36,7 +36,7 @@ import { prefetchRules } from './prefetch.ts';
 import { settingsScreens } from './settings/settings.tsx';
 import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
 
-/** Registers the pages for signing in, and the pages that need a session. */
+/** Registers all pages of the dashboard: those for signing in, and those that need a session. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
   guardPages(app);
   const signing = { ...deps, signIns: new SignIns(deps) };

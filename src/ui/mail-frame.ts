@@ -1,4 +1,4 @@
-/** Sends a mail's own HTML as the content of a frame within a page. */
+/** Sends the HTML of a mail as the content of a frame within a page. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { frame, pictureIds } from '../delivery/compiling/show.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
@@ -9,7 +9,7 @@ import type { Language } from './words/index.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Returns which of these ids are pictures in the account's image library. */
+    /** Returns those of the public ids, a JSON list, that are pictures of the account's image library. */
     ownPictures(accountId: number, ids: string): ReadonlySet<string>;
     /** Returns the origins of picture URLs in mails. */
     pictureOrigins(): string[];
@@ -17,8 +17,8 @@ declare module 'fastify' {
 }
 
 /**
- * The frame runs no scripts, submits no forms and, unless requested, loads only pictures of this service, so that looking at a
- * mail is not tracked.
+ * Returns the headers of a frame. The frame runs no scripts and submits no forms. It loads only pictures of this service unless the user
+ * asks for others, so that nobody learns that the user looks at the mail.
  */
 const mailHeaders = (pictures = '', sandbox = 'sandbox') => ({
   'content-security-policy': `default-src 'none'; img-src data:${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; ${sandbox}`,
@@ -29,12 +29,14 @@ const mailHeaders = (pictures = '', sandbox = 'sandbox') => ({
 const NOT_MODIFIED = 304;
 const UNPROCESSABLE = 422;
 const TOO_MANY_REQUESTS = 429;
-const QUIET = 'body { font: 1rem/1.5 system-ui, sans-serif; padding: 2rem; color: #59645f; text-align: center; }';
+/** The style of a frame without a mail. */
+const NOTICE_STYLE =
+  'body { font: 1rem/1.5 system-ui, sans-serif; padding: 2rem; color: #59645f; text-align: center; }';
 
-/** Lets a frame with links open them in new tabs without the sandbox. */
+/** The sandbox attribute of a frame whose links open in new tabs, outside the sandbox. */
 export const LINKS_ALLOWED = 'allow-popups allow-popups-to-escape-sandbox';
 
-/** Lets the frames find the pictures of an account. */
+/** Adds to `app` the functions with which frames find the pictures of an account. */
 export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<Deps, 'db' | 'publicUrl'>): void {
   app.decorate('pictureOrigins', () => [publicUrl()]);
   app.decorate('ownPictures', (accountId, ids) => {
@@ -45,7 +47,7 @@ export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<
   });
 }
 
-/** Returns the HTML of a preview: empty if there is no preview, null while too many templates of the account are being compiled. */
+/** Returns the HTML of a preview. Returns null if too many templates of the account are being compiled, and an empty text if it fails. */
 export async function orBusy(html: Promise<string>): Promise<string | null> {
   try {
     return await html;
@@ -59,37 +61,44 @@ export async function orBusy(html: Promise<string>): Promise<string | null> {
 
 /** Sends a mail of an account as the content of a frame. */
 export async function sendMailFrame(reply: FastifyReply, html: string, accountId: number, look: FrameLook = {}) {
-  const { shown, headers } = await atRest(reply, html, accountId, look);
+  const { shown, headers } = await prepareFrame(reply, html, accountId, look);
   return reply.headers(headers).type('text/html; charset=utf-8').send(shown.html);
 }
 
 /**
- * Sends a mail that is shown often as the content of a frame: the browser caches the mail, and revalidates it each time with an
- * ETag, which is a hash of the merged mail.
+ * Sends a mail that is shown often as the content of a frame. The browser caches the mail and revalidates it each time with its entity tag,
+ * a hash of the merged mail.
  */
 export async function sendKeptMailFrame(reply: FastifyReply, html: string, accountId: number) {
-  const { shown, headers } = await atRest(reply, html, accountId);
+  const { shown, headers } = await prepareFrame(reply, html, accountId);
   reply.headers({ ...headers, 'cache-control': 'private, no-cache', etag: shown.etag });
   if (reply.request.headers['if-none-match'] === shown.etag) return reply.code(NOT_MODIFIED).send();
   return reply.type('text/html; charset=utf-8').send(shown.html);
 }
 
-/** Shows in a frame that other mails of the account are being prepared. */
+/** Sends a frame which says that other mails of the account are being prepared. */
 export function sendBusyFrame(reply: FastifyReply, language: Language): FastifyReply {
   return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
 }
 
-/** Shows in a frame why it has no mail. There is no link to try again, because the frame's requests have no cookie. */
+/** Sends a frame which says why it has no mail. It has no link to try again, because requests of the frame carry no cookie. */
 export function sendEmptyFrame(reply: FastifyReply, language: Language, status: number, text: string): FastifyReply {
   return reply
     .code(status)
     .headers(mailHeaders())
     .type('text/html; charset=utf-8')
-    .send(`<!doctype html><html lang="${language.code}"><style>${QUIET}</style><p>${escapeHtml(text)}</p></html>`);
+    .send(
+      `<!doctype html><html lang="${language.code}"><style>${NOTICE_STYLE}</style><p>${escapeHtml(text)}</p></html>`,
+    );
 }
 
 /** Returns the mail for a frame, and the headers of the answer. A request with `images=all` also gets the images of other sites. */
-async function atRest({ server, request }: FastifyReply, html: string, accountId: number, options: FrameLook = {}) {
+async function prepareFrame(
+  { server, request }: FastifyReply,
+  html: string,
+  accountId: number,
+  options: FrameLook = {},
+) {
   const isAsked = (request.query as { images?: unknown }).images === 'all';
   const look: FrameLook = isAsked ? { images: 'all', ...options } : options;
   const origins = server.pictureOrigins();

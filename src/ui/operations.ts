@@ -17,17 +17,17 @@ import { isWordKey, type Language } from './words/index.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The context of the operations that pages perform. */
+    /** The dependencies of the operations that pages perform. */
     deps: Deps;
   }
 }
 
-/** When the next operation of a page may begin. */
+/** For each request, the promise after which the next operation of its page may begin. */
 const turns = new WeakMap<FastifyRequest, Promise<void>>();
 
 /**
- * Performs an operation. Other requests are answered between the operations of a page, because many of them would take long
- * together. Throws a Failure if the operation is refused.
+ * Performs an operation and returns its output. Other requests are answered between the operations of a page, because many operations
+ * together can take long. Throws a Failure if the operation is refused.
  */
 export async function ask<Input extends TObject, Output>(
   request: FastifyRequest,
@@ -37,7 +37,7 @@ export async function ask<Input extends TObject, Output>(
   const turn = (turns.get(request) ?? Promise.resolve()).then(() => setImmediate());
   turns.set(request, turn);
   await turn;
-  // Each operation is retried on its own, because writes of other connections must not keep the whole page from being made.
+  // Each operation is retried on its own, so that writes of other connections cannot keep the whole page from being made.
   return retryWhenUnlocked(request.server.deps, () => perform(operation, contextOf(request), input));
 }
 
@@ -52,20 +52,20 @@ export type Attempt<Output> = { output: Output } | Refusal;
 /** Why an operation was refused. */
 export interface Refusal {
   status: number;
-  /** Problems by field. */
+  /** The problems of fields. */
   problems: Problems;
-  /** A problem of the whole form; empty if a field is at fault. */
+  /** The problem of the whole form; empty if fields have problems. */
   problem: string;
-  /** The problems as one text that names the fields, for a page that does not show these. */
+  /** All problems as one text that names the fields, for a page that does not show the fields. */
   text: string;
 }
 
-/** Returns the problems of a form that has no place for a problem of the whole form. Such a problem is shown at the field `otherwise`. */
-export function problemsAt({ problems = {}, problem }: Partial<Omit<Refusal, 'text'>>, otherwise: string): Problems {
-  return !problem ? problems : { [otherwise]: [problem] };
+/** Returns the problems of a form that shows no problem of the whole form. Its field `fieldName` shows such a problem. */
+export function problemsAt({ problems = {}, problem }: Partial<Omit<Refusal, 'text'>>, fieldName: string): Problems {
+  return problem ? { [fieldName]: [problem] } : problems;
 }
 
-/** Performs the operation of a form. Throws failures that the form cannot show: 403, 404, and errors of the service. */
+/** Performs the operation of a form. Throws failures that a form cannot show: those with status 403, 404, and 500 or above. */
 export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
@@ -94,17 +94,17 @@ function refusalOf({ status, errors }: Failure, language: Language): Refusal {
   }
   const problems = Object.entries(errors).map(([field, texts]) => [
     field,
-    texts.map((text) => atField(language, field, text)),
+    texts.map((text) => textAtField(language, field, text)),
   ]);
   const sentences = Object.values(errors).flatMap((texts) => texts.map((text) => language.sentence(text)));
   return { status, problems: Object.fromEntries(problems), problem: '', text: sentences.join(' ') };
 }
 
 /**
- * Returns the error of a field as it is shown below the field. It does not name the field, because the API's name differs from the
- * label on the page. An error that is about another field, such as one of the custom fields, names that field.
+ * Returns the text of an error for the place below its field. The text does not name the field, because the name in the API differs from
+ * the label on the page. An error about another field, such as a custom field, names that field.
  */
-function atField(language: Language, field: string, text: Said): string {
+function textAtField(language: Language, field: string, text: Said): string {
   if (!(text instanceof Sentence) || text.values.field !== fieldLabel(field)) return language.sentence(text);
   const isEmpty = text.code === 'field_minimum' && text.values.count === 1;
   const key = `problem.${isEmpty ? 'field_required' : text.code}`;

@@ -20,31 +20,30 @@ import type { Viewer } from './viewer.ts';
 import { chooseLanguage } from './words/choose.ts';
 import { type Language, LanguageProvider, type PlainKey, useLanguage } from './words/index.ts';
 
-/** The settings of a screen for the page around it. */
+/** What a screen says about the page around its content. */
 interface Frame {
   /** The title, shown as the heading and in the browser's tab. */
   title: string;
   /** The part of the navigation that the page belongs to. */
   section?: Section;
-  /** The list that the page's record belongs to: its URL, and its name as a text of the dashboard. */
+  /** The link to the list that the record of the page belongs to. */
   back?: { href: string; label: PlainKey };
   /** The main action of the page, to the right of the title. */
   action?: ComponentChildren;
-  /** True if the page is the designer, which takes the window. */
+  /** True if the page is the designer, which fills the window. */
   isDesigner?: true;
-  /** True if the page reports a failed request. Then the database, which may be the cause, is not read. */
+  /** True if the page reports a failed request. Then the page does not read the database, because that may be what fails. */
   isError?: true;
 }
 
-/** Returns the language for a request; `viewer`, the signed-in user, is null if nobody is signed in. */
+/** Returns the language for a request. `viewer` is the signed-in user, or null if nobody is signed in. */
 export function languageOf(request: FastifyRequest, viewer: Viewer | null): Language {
-  // The script that sets the cookie encodes the two characters that a time zone's name may have besides letters, digits,
-  // hyphens and underscores.
+  // The script that sets the cookie encodes the characters `/` and `+`, which names of time zones contain.
   const zone = readCookie(request, 'sendlark_zone')?.replaceAll(/%2F/gi, '/').replaceAll(/%2B/gi, '+');
   return chooseLanguage(viewer?.language ?? null, request.headers['accept-language'], zone);
 }
 
-/** Sends a page for a signed-in user (`viewer`): `content` in the frame with the navigation. */
+/** Sends a page for the signed-in user `viewer`: the content with the navigation around it. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: Viewer, frame: Frame, content: VNode) {
   const language = languageOf(request, viewer);
   const flash = takeFlash(request, reply);
@@ -93,7 +92,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, viewer: V
   );
 }
 
-/** Sends only parts of a page, for a script that replaces those on the page with them. */
+/** Sends only parts of a page, for a script that replaces the same parts on the open page. */
 export function sendParts(reply: FastifyReply, language: Language, parts: VNode) {
   const text = renderToString(<LanguageProvider value={language}>{parts}</LanguageProvider>);
   return reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(text);
@@ -110,14 +109,14 @@ export function sendBarePage(request: FastifyRequest, reply: FastifyReply, title
   return sendDocument(reply, language, { title, look: 'bare', scheme: 'system' }, body);
 }
 
-/** Preloads the typeface together with the style sheet, because the style sheet itself would request it too late for the first paint. */
+/** Preloads the typeface. The style sheet itself would request the typeface too late for the first paint. */
 export function Typeface() {
   const { url } = builtUrls('inter-latin-wght-normal.woff2');
   return <link rel="preload" as="font" type="font/woff2" crossorigin="anonymous" href={url} />;
 }
 
-/** The script of every page: shortcuts and the time zone. */
-const EVERYWHERE = 'frame';
+/** The script that every page has. */
+const FRAME_SCRIPT = 'frame';
 
 function sendDocument(
   reply: FastifyReply,
@@ -125,19 +124,19 @@ function sendDocument(
   { title, look, scheme }: { title: string; look: 'app' | 'app designing' | 'bare'; scheme: Viewer['colourScheme'] },
   body: VNode,
 ) {
-  const islands = new Set([EVERYWHERE]);
-  const inside = renderToString(
+  const islands = new Set([FRAME_SCRIPT]);
+  const html = renderToString(
     <LanguageProvider value={language}>
       <IslandsProvider value={islands}>{body}</IslandsProvider>
     </LanguageProvider>,
   );
   const scripts = [...islands].map((name) => builtUrls(name));
-  const parts = new Set(scripts.flatMap(({ imports }) => imports));
+  const imported = new Set(scripts.flatMap(({ imports }) => imports));
   const links = (
     <>
       <Typeface />
       <link rel="stylesheet" href={builtUrls('dashboard.css').url} />
-      {[...parts].map((url) => (
+      {[...imported].map((url) => (
         <link key={url} rel="modulepreload" href={url} />
       ))}
       {scripts.map(({ url }) => (
@@ -155,9 +154,10 @@ function sendDocument(
   return reply
     .headers(PAGE_HEADERS)
     .type('text/html; charset=utf-8')
-    .send(documentOf(head, `<body>${inside}</body>`));
+    .send(documentOf(head, `<body>${html}</body>`));
 }
 
+/** The dialog that explains the shortcuts. `keys` are the keys that open the command menu. */
 function Shortcuts({ keys }: { keys: string }) {
   const language = useLanguage();
   return (
@@ -197,7 +197,7 @@ function Shortcuts({ keys }: { keys: string }) {
   );
 }
 
-/** Only our own scripts, styles and connections; nothing inline, and no frames on other sites. */
+/** Pages load only our own scripts and styles, connect only to our server, have no inline scripts or styles, and cannot be framed. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -211,7 +211,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Pages contain data for the signed-in user only, so no cache may store them. */
+/** The headers of every page. No cache may store a page, because it contains data for the signed-in user only. */
 const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'referrer-policy': 'same-origin',

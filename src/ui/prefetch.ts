@@ -1,15 +1,16 @@
 /**
- * Tells browsers which pages they may fetch while the pointer is over a link, so that a click shows them at once (speculation
- * rules of the Prefetch specification; browsers without support ignore them).
+ * Tells browsers which pages they may fetch while the pointer is over a link, so that a click shows the page at once. The rules follow the
+ * Prefetch specification (speculation rules). Browsers that do not support it ignore them.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** The path of the rules. */
+/** The path at which browsers get the rules. */
 export const PREFETCH_RULES = '/prefetch-rules.json';
 
+/** The pages that browsers may fetch ahead. */
 const PAGES = ['/', '/campaigns*', '/automations*', '/contacts*', '/unsubscribes*', '/outbox*', '/settings*'];
-/** Downloads, parts of pages, and pages that are expensive or different each time. */
-const NO_PAGES = [
+/** The exceptions: downloads, parts of pages, and pages that are expensive or different each time. */
+const EXCEPTIONS = [
   '/campaigns/*/recipients.csv',
   '/campaigns/*/*/mail',
   '/campaigns/*/edit/*',
@@ -22,7 +23,9 @@ const NO_PAGES = [
   '/settings/second-factor',
 ];
 const RULES = JSON.stringify({
-  prefetch: [{ where: { and: [{ href_matches: PAGES }, { not: { href_matches: NO_PAGES } }] }, eagerness: 'moderate' }],
+  prefetch: [
+    { where: { and: [{ href_matches: PAGES }, { not: { href_matches: EXCEPTIONS } }] }, eagerness: 'moderate' },
+  ],
 });
 
 /** Registers the rules by which browsers fetch pages ahead of a click. */
@@ -32,7 +35,7 @@ export async function prefetchRules(app: FastifyInstance): Promise<void> {
   );
 }
 
-/** Returns true if the browser prefetches the page before the user has asked for it. */
+/** Returns true if the browser fetches the page ahead of a click. */
 export function isPrefetch({ headers }: FastifyRequest): boolean {
   return String(headers['sec-purpose'] ?? '').startsWith('prefetch');
 }

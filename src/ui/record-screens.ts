@@ -4,64 +4,66 @@ import { pageRoute } from '../http/pages/layout.ts';
 import type { FormValues } from './components/form.tsx';
 import type { Attempt, Refusal } from './operations.ts';
 
-/** The submitted values and their problems, which a page shows with the stored values. */
+/** The submitted values of a form and their problems, which a page shows in place of the stored values. */
 export type Submitted = Partial<Refusal> & { values?: FormValues };
 
 interface RecordScreens<Added> {
   /** The path of the list. */
   path: string;
-  /** True if the form for a new record is on the page of the list; otherwise it has its own page, `path`/new. */
+  /** True if the form for a new record is on the page of the list. Otherwise the form has a page of its own at `path`/new. */
   addsInList?: boolean;
   form: { read(request: FastifyRequest): FormValues };
   add(request: FastifyRequest, values: FormValues): Promise<Attempt<Added>>;
   change(request: FastifyRequest, values: FormValues, id: string): Promise<Attempt<unknown>>;
   remove(request: FastifyRequest, id: string): Promise<Attempt<unknown>>;
-  /**
-   * Sends the page with the form of a record; null: of a new one. Refuses users who may not see it; the operations refuse everything else.
-   */
-  show(request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Submitted): unknown;
-  /** Answers a change. `added` is the result of adding. */
+  /** Sends the page with the form of a record; `id` is null for a new record. Refuses users who may not see the page. */
+  show(request: FastifyRequest, reply: FastifyReply, id: string | null, submitted: Submitted): unknown;
+  /** Answers a successful change. `added` is the output of adding a record. */
   done(
     reply: FastifyReply,
-    done: 'Added' | 'Changed' | 'Deleted',
-    what: { request: FastifyRequest; values: FormValues; id: string; added?: Added },
+    change: 'Added' | 'Changed' | 'Deleted',
+    details: { request: FastifyRequest; values: FormValues; id: string; added?: Added },
   ): unknown;
 }
 
-/** Registers the form for a new record, the page of a record at `path`/ID, and the submission of their forms. */
+/** Registers the form for a new record, the page of a record at `path`/ID, and the submission of both forms. */
 export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreens<Added>): void {
   const { path, addsInList = false, form, add, change, remove, show, done } = screens;
-  const one = `${path}/:id`;
+  const recordPath = `${path}/:id`;
   type ById = { Params: { id: string } };
-  const refused = (request: FastifyRequest, reply: FastifyReply, id: string | null, shown: Refusal & Submitted) =>
-    show(request, reply.code(shown.status), id, shown);
+  const showRefusal = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: string | null,
+    submitted: Refusal & Submitted,
+  ) => show(request, reply.code(submitted.status), id, submitted);
 
-  const toNew = addsInList ? path : `${path}/new`;
-  if (!addsInList) pageRoute(app, toNew, async (request, reply) => show(request, reply, null, {}));
+  const newPath = addsInList ? path : `${path}/new`;
+  if (!addsInList) pageRoute(app, newPath, async (request, reply) => show(request, reply, null, {}));
 
-  app.post(toNew, async (request, reply) => {
+  app.post(newPath, async (request, reply) => {
     const values = form.read(request);
     const added = await add(request, values);
-    if ('problems' in added) return refused(request, reply, null, { ...added, values });
+    if ('problems' in added) return showRefusal(request, reply, null, { ...added, values });
     const { output } = added;
     const id = typeof output === 'object' && output !== null && 'id' in output ? String(output.id) : '';
     return done(reply, 'Added', { request, values, id, added: output });
   });
 
-  pageRoute<ById>(app, one, async (request, reply) => show(request, reply, request.params.id, {}));
+  pageRoute<ById>(app, recordPath, async (request, reply) => show(request, reply, request.params.id, {}));
 
-  app.post<ById>(one, async (request, reply) => {
+  app.post<ById>(recordPath, async (request, reply) => {
     const { id } = request.params;
     const values = form.read(request);
     const changed = await change(request, values, id);
-    if ('problems' in changed) return refused(request, reply, id, { ...changed, values });
+    if ('problems' in changed) return showRefusal(request, reply, id, { ...changed, values });
     return done(reply, 'Changed', { request, values, id });
   });
 
-  app.post<ById>(`${one}/delete`, async (request, reply) => {
+  app.post<ById>(`${recordPath}/delete`, async (request, reply) => {
     const { id } = request.params;
     const deleted = await remove(request, id);
     if ('output' in deleted) return done(reply, 'Deleted', { request, values: {}, id });
-    return refused(request, reply, id, { ...deleted, problems: {}, problem: deleted.text });
+    return showRefusal(request, reply, id, { ...deleted, problems: {}, problem: deleted.text });
   });
 }

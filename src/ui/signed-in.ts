@@ -1,6 +1,6 @@
 /**
- * The checks before every page of the dashboard: changes must come from our own pages, and all pages except those for signing
- * in need a session.
+ * The checks before every page of the dashboard. Changes must come from our own pages, and all pages except those for signing in need a
+ * session. The functions that take `app` apply to routes registered after the call.
  */
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -18,9 +18,9 @@ import type { Viewer } from './viewer.ts';
 
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
-const UNAVAILABLE = 503;
+const SERVICE_UNAVAILABLE = 503;
 
-/** Refuses every change that a page of another site requests, and answers errors with pages. For routes registered after this call. */
+/** Refuses every change that a page of another site requests, and answers errors with pages. */
 export function guardPages(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, next) => {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
@@ -32,7 +32,7 @@ export function guardPages(app: FastifyInstance): void {
   );
 }
 
-/** Redirects visitors who are not signed in to the sign-in page, which leads back here. For routes registered after this call. */
+/** Redirects visitors who are not signed in to the sign-in page, which leads back to the requested page. */
 export function requireSignIn(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (request.session !== null) next();
@@ -44,29 +44,29 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply
   return reply.redirect(request.method === 'POST' ? '/login' : loginPath(request.url), 303);
 }
 
-/** The maximum number of a user's pages that are made at a time, which is the number of connections that a browser opens. */
+/** The maximum number of a user's pages that are made at the same time. A browser opens as many connections. */
 const MAX_AT_ONCE = 6;
-/** The maximum number of pages that are made or wait. A further page is answered with 503. */
+/** The maximum number of a user's pages that are made or wait. Requests for further pages are answered with 503. */
 const MAX_WAITING = 100;
 
 /**
- * Limits how many pages of a user are made at a time, so that a user who requests hundreds takes neither the memory for all of
- * them nor the time of others. A page ends when it has been sent. A page is not made if the browser has disconnected before its
- * turn, or if its session has ended. For routes registered after this call.
+ * Limits how many pages of a user are made at the same time, so that a user who requests hundreds of pages takes neither the memory for
+ * all of them nor the time of other users. A page counts until it is sent. A page is not made if the browser disconnects or the session
+ * ends before its turn.
  */
 export function limitPages(app: FastifyInstance): void {
   const inTurn = limitPerKey({ most: MAX_WAITING, atOnce: MAX_AT_ONCE });
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
-    // A file upload may take an hour, and is processed while it arrives.
+    // File uploads are not limited, because an upload may take an hour and is processed while it arrives.
     if (config?.upload) return;
     route.handler = function (request, reply) {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const make = async () => {
-        // The browser has disconnected meanwhile.
+        // The browser has disconnected while the page waited.
         if (request.method === 'GET' && reply.raw.closed) return resolve(reply.hijack());
         try {
-          // While the form arrived or the page waited, the session may have ended or its user may have got another role.
+          // The session is read again, because it may have ended, or the user may have got another role, while the page waited.
           request.session = readSession(request, app.deps);
           resolve(request.session === null ? askToSignIn(request, reply) : await handler.call(this, request, reply));
         } catch (error) {
@@ -75,14 +75,14 @@ export function limitPages(app: FastifyInstance): void {
         await finished(reply.raw).catch(() => undefined);
       };
       inTurn(sessionOf(request).user.id, make).catch(() => {
-        resolve(messagePage(reply.code(UNAVAILABLE).header('retry-after', '1'), 'busy'));
+        resolve(messagePage(reply.code(SERVICE_UNAVAILABLE).header('retry-after', '1'), 'busy'));
       });
       return promise;
     };
   });
 }
 
-/** Answers an unknown URL: in the frame for a signed-in user, otherwise with a page that recipients understand too. */
+/** Answers a request for an unknown URL. A visitor who is not signed in gets a page that recipients of mails understand too. */
 export function answerUnknown(request: FastifyRequest, reply: FastifyReply) {
   const viewer = findViewer(request);
   return viewer === null ? unknownPage(reply) : sendErrorPage(request, reply, viewer, NOT_FOUND);
@@ -99,18 +99,18 @@ export function viewerOf(request: FastifyRequest): Viewer {
   return asViewer(sessionOf(request));
 }
 
-/** Refuses a page that only changes something to users with the role viewer. */
+/** Throws 403 unless the user may change something. For pages that are of no use to users with the role `viewer`. */
 export function requireEditor(request: FastifyRequest): void {
   if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, sentence('viewers_change_nothing'));
 }
 
-/** Refuses a page that only changes settings to all users but owners. */
+/** Throws 403 unless the user is an owner. */
 export function requireOwner(request: FastifyRequest): void {
   const { role } = sessionOf(request).user;
   if (role !== 'owner') throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required: 'owner' }));
 }
 
-/** Refuses a page about the whole installation to all users but operators. */
+/** Throws 403 unless the user is an operator. For pages about the whole installation. */
 export function requireOperator(request: FastifyRequest): void {
   requireOwner(request);
   if (!isOperator(sessionOf(request).user)) throw new Failure(FORBIDDEN, sentence('operators_only'));

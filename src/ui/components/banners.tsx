@@ -1,4 +1,4 @@
-/** The banners above the content of every page: test mode, and why all mail is held or waits. */
+/** The banners above the content of every page: for test mode, for held sending, and for mail that waits for a sender node. */
 import type { Said } from '../../errors/sentences.ts';
 import type { Hold } from '../../installation/operations.ts';
 import type { Viewer } from '../viewer.ts';
@@ -9,12 +9,13 @@ import { Island } from './island.tsx';
 import { Notice } from './surface.tsx';
 
 /** How often the page checks whether mail still waits for a sender node. */
-const LOOK_MS = 5000;
+const UPDATE_MS = 5000;
 
-/** The banner on every page while all sending is held, which operators can release, or while mail waits for a sender node. */
+/** The banner while all sending is held, or while mail waits for a sender node. Operators can release held sending. */
 export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   const language = useLanguage();
-  if (hold.held_reason === null) return hold.has_nodes ? <Waits reason={hold.waits_reason} viewer={viewer} /> : null;
+  if (hold.held_reason === null)
+    return hold.has_nodes ? <WaitBanner reason={hold.waits_reason} viewer={viewer} /> : null;
   return (
     <Notice tone="warn">
       <p>{language.say('home.alert.held', { reason: language.sentence(hold.held_reason) })}</p>
@@ -41,12 +42,12 @@ export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   );
 }
 
-/** Why mail waits for a sender node. The message disappears by itself, so its element is also on pages without a message. */
-function Waits({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
+/** The banner that says why mail waits for a sender node. A script removes it later, so its element is also on pages without a reason. */
+function WaitBanner({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   const language = useLanguage();
   if (reason === null) return <div id="mail-waits" data-active="no" />;
   return (
-    <Island name="live" data={{ every: LOOK_MS, results: '#mail-waits' }}>
+    <Island name="live" data={{ every: UPDATE_MS, results: '#mail-waits' }}>
       <div id="mail-waits" data-active="yes">
         <Notice tone="warn">
           <p>{language.sentence(reason)}</p>
@@ -63,7 +64,7 @@ function Waits({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   );
 }
 
-/** The bar on every page of an account in test mode: it says that no recipient gets its mail, and where to change that. */
+/** The bar on every page in test mode. It says that no recipient gets mail, and where an operator changes that. */
 export function TestModeBar({ viewer }: { viewer: Viewer }) {
   const language = useLanguage();
   return (

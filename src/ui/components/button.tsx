@@ -9,31 +9,38 @@ interface ButtonProps {
   icon?: IconName;
 }
 
-/** What a button does: it submits the form, with a value if it has one, or opens and closes an element of the page. */
+/** The HTML attributes of a button, which submits a form or opens and closes an element of the page. */
 interface ButtonAttributes {
   type?: 'submit' | 'button';
   name?: string;
   value?: string;
   disabled?: boolean;
-  /** Where the form goes instead of its own address. */
+  /** The URL to which the form is submitted instead of its own. */
   formaction?: string;
-  /** Submits the form without the browser's validation. */
+  /** True if the form is submitted without the browser's validation. */
   formnovalidate?: boolean;
+  /** The id of the element that the button opens or closes. */
   popovertarget?: string;
   popovertargetaction?: 'show' | 'hide';
 }
 
-/** A button. Unless its type is `button` it submits its form. */
-export function Button({ label, look = 'primary', icon, type = 'submit', ...rest }: ButtonProps & ButtonAttributes) {
+/** A button. It submits its form unless its type is `button`. */
+export function Button({
+  label,
+  look = 'primary',
+  icon,
+  type = 'submit',
+  ...attributes
+}: ButtonProps & ButtonAttributes) {
   return (
-    <button type={type} class={look} {...rest}>
+    <button type={type} class={look} {...attributes}>
       {icon && <Icon name={icon} />}
       {label}
     </button>
   );
 }
 
-/** A link to a page with an action. */
+/** A link that looks like a button, because the page behind it is the next step of an action. */
 export function LinkButton({ label, look = 'primary', icon, href }: ButtonProps & { href: string }) {
   return (
     <a class={`button ${look}`} href={href}>

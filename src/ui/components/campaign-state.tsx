@@ -1,11 +1,10 @@
-/** The states of single sends, automations and single mails, as badges. */
-
+/** Badges for the states of single sends, automations and single mails. */
 import type { SHOWN_STATES } from '../../campaigns/status.ts';
 import type { ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { useLanguage } from '../words/index.ts';
 import { Badge, type Tone } from './surface.tsx';
 
-/** The state of a single send or automation, in one word, as in the API. */
+/** The state of a single send or automation, by its name in the API. */
 export type CampaignState = (typeof SHOWN_STATES)[number] | 'live';
 
 const TONES: Readonly<Record<CampaignState, Tone>> = {
@@ -22,7 +21,7 @@ const TONES: Readonly<Record<CampaignState, Tone>> = {
   live: 'good',
 };
 
-/** The state in the user's language. */
+/** The badge of a single send or automation, in the user's language. */
 export function StateBadge({ state }: { state: CampaignState }) {
   return <Badge tone={TONES[state]}>{useLanguage().say(`state.${state}`)}</Badge>;
 }
@@ -38,7 +37,7 @@ const DELIVERY_TONES: Readonly<Record<ShownDeliveryState, Tone>> = {
   cancelled: 'plain',
 };
 
-/** The state of one mail in the user's language. */
+/** The badge of one mail, in the user's language. */
 export function DeliveryBadge({ state }: { state: ShownDeliveryState }) {
   return <Badge tone={DELIVERY_TONES[state]}>{useLanguage().say(`delivery.${state}`)}</Badge>;
 }

@@ -1,26 +1,25 @@
-/** Charts: drawn by a script if there is one, and always shown as a table of the same numbers. */
+/** Charts. A script draws them; without scripts there is only the table of the same numbers. */
 import { useLanguage } from '../words/index.ts';
 import { Island } from './island.tsx';
 import { Table } from './table.tsx';
 
-/**
- * One row of bars, one line, or a band of intervals whose lower ends are the values. `colour` is the number of a chart
- * colour. Losses can be negative numbers.
- */
+/** A series of values in a chart. */
 export interface Series {
   label: string;
+  /** One value for each label of the chart. Losses are negative. Of a band, the lower ends of its intervals. */
   values: readonly number[];
   kind: 'bars' | 'line' | 'band';
-  /** Of a band: the upper ends. */
+  /** The upper ends of a band's intervals; absent for other kinds. */
   highs?: readonly number[];
-  /** On which side of the label its bars stand, where another row has bars on the other side. */
+  /** The side of the label on which the bars stand. Set only if a second series has bars on the other side. */
   side?: 'left' | 'right';
+  /** The number of a chart colour. */
   colour: 1 | 2 | 3 | 4;
 }
 
 /**
- * Numbers over time, or shares from 0 to 1 with `isShare`. `labels` are the days or hours, one for each value of a
- * series; `heading` is the word for them.
+ * A chart of numbers over time; of shares from 0 to 1 if `isShare` is true. `labels` are days or hours, one for each value of a
+ * series. `heading` is the word for the labels, such as “Day”.
  */
 export function Chart({
   title,
@@ -36,11 +35,11 @@ export function Chart({
   isShare?: boolean;
 }) {
   const language = useLanguage();
-  const write = (value: number) => (isShare ? language.percent(value) : language.number(value));
+  const format = (value: number) => (isShare ? language.percent(value) : language.number(value));
   const columns = series.map(({ label, values, highs }) => ({
     heading: label,
     isNumber: true,
-    cell: (at: number) => [values, ...(highs ? [highs] : [])].map((ends) => write(ends[at] ?? 0)).join(' – '),
+    cell: (index: number) => [values, ...(highs ? [highs] : [])].map((ends) => format(ends[index] ?? 0)).join(' – '),
   }));
   return (
     <figure class="chart">
@@ -60,8 +59,8 @@ export function Chart({
         <Table
           caption={title}
           rows={[...labels.keys()].reverse()}
-          keyOf={(at) => at}
-          columns={[{ heading, cell: (at: number) => labels[at] }, ...columns]}
+          keyOf={(index) => index}
+          columns={[{ heading, cell: (index: number) => labels[index] }, ...columns]}
         />
       </details>
     </figure>

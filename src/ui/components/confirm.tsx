@@ -1,13 +1,13 @@
-/** A button that asks for confirmation, without a script. */
+/** A button that asks for confirmation. It needs no script. */
 import type { ComponentChildren } from 'preact';
 import { useLanguage } from '../words/index.ts';
 import { Button } from './button.tsx';
 import type { IconName } from './icon.tsx';
 
 /**
- * Shows a button that opens a dialog. The dialog says what will happen, with numbers if possible, and contains the form;
- * `children` are within the form, for further fields. This is the only confirmation that needs no page of its own. `label` is
- * the text of both buttons, so it names the action: “Delete 12 contacts”. `id` must be unique on the page.
+ * A button that opens a dialog with a form. `children`, which stand in the form, say what will happen, with numbers if possible, and can
+ * have further fields. `label` is the text of both buttons, so it names the action: “Delete 12 contacts”. `id` must be unique on the
+ * page.
  */
 export function Confirm({
   id,
@@ -25,7 +25,7 @@ export function Confirm({
   look?: 'danger' | 'primary' | 'plain';
   icon?: IconName;
   title: string;
-  /** The text of the button that closes the dialog: “Cancel”, unless that could be mistaken for the action. */
+  /** The text of the button that closes the dialog; “Cancel” by default, which could be mistaken for actions that cancel something. */
   dismiss?: string;
   children: ComponentChildren;
 }) {

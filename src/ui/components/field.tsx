@@ -11,12 +11,12 @@ interface FieldProps {
   problems?: Problems | undefined;
 }
 
-/** The control that has the focus, by the problems of its page. */
+/** The name of the control that has the focus when a page opens, by the problems of the page. */
 const focused = new WeakMap<Problems, string>();
 
 /**
- * The attributes that connect a control with its hint and its problem. The first control with a problem has the focus
- * when the page opens. No other one has the attribute, because HTML allows it only once on a page.
+ * Returns the problem of a control, and the attributes that connect the control with its hint and its problem. Only the first control
+ * with a problem gets the attribute `autofocus`, because HTML allows this attribute only once on a page.
  */
 function describedBy({ name, hint, problems }: FieldProps) {
   const problem = problems?.[name]?.join(' ');
@@ -84,11 +84,11 @@ export function AreaField({ name, label, hint, problems, value, ...area }: Field
 interface Option {
   value: string;
   label: string;
-  /** The heading of this option; neighbouring options with the same heading stand together below it. */
+  /** The heading above the options of a group; absent or empty for an option without a heading. */
   group?: string;
 }
 
-/** A choice of one option. If it is required, an option with an empty value does not count. */
+/** A choice of one option. If the choice is required, the browser does not accept an option with an empty value. */
 export function SelectField({
   options,
   value,
@@ -101,17 +101,16 @@ export function SelectField({
   return (
     <FieldFrame {...field} problem={problem}>
       <select {...attributes} required={required}>
-        {[...groups].map(([group, within]) => {
-          const shown = within.map((option) => (
+        {[...groups].map(([group, ofGroup]) => {
+          const elements = ofGroup.map((option) => (
             <option key={option.value} value={option.value} selected={option.value === value}>
               {option.label}
             </option>
           ));
-          return group === '' ? (
-            shown
-          ) : (
+          if (group === '') return elements;
+          return (
             <optgroup key={group} label={group}>
-              {shown}
+              {elements}
             </optgroup>
           );
         })}
@@ -148,7 +147,7 @@ export function CheckField({
   );
 }
 
-/** The field for one file, chosen or dropped. `problem` says why the previous file was refused. */
+/** The field for one file, which the user chooses or drops. `problem` says why the previous file was refused. */
 export function FileField({
   label,
   hint,

@@ -1,13 +1,15 @@
-/** Numbers: single figures, bars and times. */
+/** Components for figures, facts, shares and times. */
 import type { ComponentChildren } from 'preact';
 import { useLanguage } from '../words/index.ts';
 
-/** One figure: its name, its value with the unit, and a note that compares it with something. */
+/** A figure with its name. */
 export interface Figure {
   label: string;
+  /** The value with its unit. */
   value: string;
+  /** A note below the value, such as what the value is a share of. */
   detail?: ComponentChildren;
-  /** The link to what the figure counts. */
+  /** The link to the records that the figure counts. */
   href?: string;
 }
 
@@ -26,7 +28,7 @@ export function Stats({ figures }: { figures: readonly Figure[] }) {
   );
 }
 
-/** Facts about one record, one below the other: name and value. */
+/** The names and values of facts about one record, one below the other. */
 export function Facts({ facts }: { facts: readonly { label: string; value: ComponentChildren }[] }) {
   return (
     <dl class="facts">
@@ -40,12 +42,12 @@ export function Facts({ facts }: { facts: readonly { label: string; value: Compo
   );
 }
 
-/** A bar for a share of a whole. */
+/** A bar that shows a value as a share of `max`. */
 export function Meter({ label, value, max }: { label: string; value: number; max: number }) {
   return <progress aria-label={label} value={Math.min(value, max)} max={Math.max(max, 1)} />;
 }
 
-/** A time: date and time in the user's time zone, or how long ago if `now` is given; a dash for none. */
+/** A time in the user's time zone; with `now`, how long ago it was. A dash if there is no time. */
 export function Time({ at, now }: { at: Date | null; now?: Date }) {
   const language = useLanguage();
   if (at === null) return '–';

@@ -1,9 +1,9 @@
-/** The command menu: the links that open it, and its dialog, which `islands/parts/finder.ts` fills. */
+/** The command menu: the link that opens it in a narrow window, and its dialog, which `islands/parts/finder.ts` fills. */
 import type { FastifyRequest } from 'fastify';
 import { useLanguage } from '../words/index.ts';
 import { Icon } from './icon.tsx';
 
-/** The keys that open the menu, as they are written on the user's machine. */
+/** Returns the keys that open the menu, as they are written on the user's machine. */
 export function finderKeys({ headers }: FastifyRequest): string {
   return /Macintosh|iPhone|iPad/.test(headers['user-agent'] ?? '') ? '⌘ K' : 'Ctrl K';
 }
@@ -20,8 +20,8 @@ export function FinderLink() {
 }
 
 /**
- * The dialog: a combobox with a listbox, as the ARIA Authoring Practices Guide describes it. It covers the window as a popover, because
- * browsers compute the styles of all that is below a modal dialog anew, which takes longer than the menu itself.
+ * The dialog: a combobox with a listbox, as the ARIA Authoring Practices Guide describes them. The dialog is a popover that covers the
+ * window. A modal dialog would be slower, because browsers compute the styles of the page behind it anew.
  */
 export function Finder() {
   const language = useLanguage();

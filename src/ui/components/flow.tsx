@@ -1,34 +1,36 @@
-/** The steps of an automation from top to bottom, with the contacts at each, and how many of them went on between two steps. */
+/** The steps of an automation from top to bottom, with the numbers of contacts at each step and between the steps. */
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-/** A step: its kind in a word, such as “Mail”, and what it does. */
 export interface FlowStep {
-  /** Unique among the steps of the flow. */
+  /** A text that is unique among the steps of the flow. */
   key: string;
   icon: IconName;
+  /** The kind of the step in a word, such as “Mail”. */
   kind: string;
+  /** What the step does. */
   title: ComponentChildren;
-  /** How long contacts wait before it. */
+  /** How long contacts wait before the step. */
   wait?: ComponentChildren;
-  /** The contacts who are at it now. */
+  /** The contacts who are at the step now. */
   active?: ComponentChildren;
   content?: ComponentChildren;
-  /** How many contacts came past it, and the same in words. */
+  /** How many contacts have passed the step, also as a text. */
   passed?: { count: number; text: string };
-  /** The ways on from a step that decides, each indented below it. */
+  /** The branches after a step that decides, shown indented below the step. */
   branches?: readonly FlowBranch[];
 }
 
-/** A way on from a step: when contacts take it, and its steps. */
+/** A branch after a step that decides. */
 export interface FlowBranch {
+  /** When contacts take the branch. */
   label: string;
   steps: readonly FlowStep[];
 }
 
 /**
- * A list of steps in their order. `label` is its name for screen readers. `entered` is how many contacts entered, of which the
- * bars between the steps show shares; without it there are no bars.
+ * A list of steps in their order. `label` is the name of the list for screen readers. `entered` is the number of contacts who entered
+ * the automation; the bars between the steps show shares of it. With 0 there are no bars.
  */
 export function Flow({ label, steps, entered = 0 }: { label: string; steps: readonly FlowStep[]; entered?: number }) {
   return (

@@ -1,6 +1,6 @@
 /**
- * Forms made from the schema of an operation's input, which determines the kind of each field, its maximum length and whether
- * it is required.
+ * Forms that are made from the schema of an operation's input. The schema determines the kind of each field, its maximum length, and
+ * whether it is required.
  */
 import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
@@ -14,19 +14,19 @@ import type { IconName } from './icon.tsx';
 type Name<Input extends TObject> = keyof Static<Input> & string;
 type Option = Parameters<typeof SelectField>[0]['options'][number];
 
-/** The label of a field, and the properties of its control that the schema does not have. */
+/** The label of a field, and the properties of its control that the schema lacks. */
 interface Label<Input extends TObject, Field extends Name<Input>> {
   name: Field;
   label: PlainKey;
   hint?: PlainKey;
-  /** For a field with a fixed set of texts: the label of each. */
+  /** Returns the label of an option, for a field whose schema allows a fixed set of texts. */
   option?: (language: Language, value: NonNullable<Static<Input>[Field]>) => string;
   attributes?: {
     autocomplete?: 'new-password';
     autocapitalize?: 'none';
     spellcheck?: false;
     required?: true;
-    /** For a field into which the script of the merge tags inserts them. */
+    /** Set if a script inserts merge tags into the field. */
     'data-takes-placeholders'?: true;
   } & (
     | { type: 'text' }
@@ -43,26 +43,27 @@ interface Label<Input extends TObject, Field extends Name<Input>> {
 /** The fields of a form in their order. */
 type Labels<Input extends TObject> = readonly { [Field in Name<Input>]: Label<Input, Field> }[Name<Input>][];
 
-/** The values that a user filled in: texts, or a list of them if the schema has one; a checkbox is 1 or 0. */
+/** The values that a user filled in: a text for each field, or a list of texts if the schema has a list. A checkbox is `1` or `0`. */
 export type FormValues = Record<string, string | string[]>;
 
 interface FieldsProps<Input extends TObject> {
   values: Readonly<Record<string, unknown>>;
   problems?: Problems | undefined;
-  /** The options of fields that are a choice of records. */
+  /** The options of fields in which the user chooses a record. */
   options?: { readonly [Field in Name<Input>]?: readonly Option[] };
-  /** Hints that depend on the record. */
+  /** The hints of fields whose hint depends on the record. */
   hints?: { readonly [Field in Name<Input>]?: string };
 }
 
-/** A form: its fields with `values`, and the function that reads them. */
 export interface Form<Input extends TObject> {
+  /** The fields with their values. */
   Fields(props: FieldsProps<Input>): VNode;
+  /** Returns the submitted values. */
   read(request: FastifyRequest): FormValues;
 }
 
-/** The longest maximum length that is passed to the browser. */
-const MAX_TOLD = 10_000;
+/** The highest maximum length of a text that the browser enforces. The server enforces longer ones. */
+const MAX_ENFORCED = 10_000;
 
 /** Returns the form for some fields of an operation's input. */
 export function form<Input extends TObject>(input: Input, labels: Labels<Input>): Form<Input> {
@@ -79,19 +80,19 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
             const common = { name, label: text, ...(hint !== undefined && { hint }) };
             if (schema.flag) return <CheckField key={name} {...common} checked={String(values[name]) === '1'} />;
             const value = String(values[name] ?? '');
-            // The texts in the schema are the values that the type of the field allows.
+            // The cast is safe: the texts in the schema are the values that the type of the field allows.
             const texts = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
             const choices =
               options?.[name] ??
               (option && texts.map((text) => ({ value: String(text), label: option(language, text) })));
             if (choices) return <SelectField key={name} {...{ ...common, value, problems }} options={choices} />;
-            const most = schema.maxLength ?? Number.POSITIVE_INFINITY;
+            const maxLength = schema.maxLength ?? Number.POSITIVE_INFINITY;
             return (
               <TextField
                 key={name}
                 {...common}
                 {...(attributes?.type !== 'password' && { value })}
-                {...(most <= MAX_TOLD && { maxLength: most })}
+                {...(maxLength <= MAX_ENFORCED && { maxLength })}
                 {...(schema.type === 'integer' && { inputMode: 'numeric' as const })}
                 autocomplete="off"
                 required={input.required?.includes(name) ?? false}
@@ -118,7 +119,7 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
 /** The properties of a field's schema (see http/requests/schemas.ts). */
 type Schema = TSchema & { flag?: boolean; items?: unknown; type?: string; enum?: unknown[]; maxLength?: number };
 
-/** A form with its fields, its button and, if there is one, the link that cancels it. `children` are below the fields. */
+/** A form with its fields and its button. `children` stand below the fields. `back` is the link that cancels the form. */
 export function SentForm<Input extends TObject>({
   form: { Fields },
   action,
@@ -132,7 +133,7 @@ export function SentForm<Input extends TObject>({
   form: Form<Input>;
   action?: string;
   submit: string;
-  /** A page has one primary button at most, so a form beside its main action has a plain one. */
+  /** The look of the button. A page has at most one primary button, so a form beside the main action of a page has a plain one. */
   look?: 'primary' | 'plain';
   icon?: IconName;
   back?: { href: string; label: PlainKey };

@@ -1,4 +1,4 @@
-/** Icons, drawn as lines in the colour of the text. They are decorative: the text next to them says the same. */
+/** Icons, drawn as lines in the colour of the text. They are decorative, because the text next to an icon says the same. */
 
 /** The paths of each icon in a square of 20 units. */
 const PATHS = {
@@ -32,7 +32,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** One of the icons, which screen readers skip. */
+/** An icon. Screen readers skip it. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">

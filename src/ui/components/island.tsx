@@ -1,4 +1,4 @@
-/** A part of a page that a script controls, and the announcements of its changes. */
+/** Islands: parts of a page that a script controls, and the announcements of their changes. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useLanguage } from '../words/index.ts';
@@ -7,12 +7,12 @@ import { Icon } from './icon.tsx';
 
 const Islands = createContext(new Set<string>());
 
-/** Collects the names of the scripts that the components below it need. */
+/** Collects in a set the names of the scripts that the components inside need. */
 export const IslandsProvider = Islands.Provider;
 
 /**
- * Marks its children for the script `name` (a file of `islands/`), and adds that script to the page. The script reads `data` as
- * JSON from the attribute `data-props`. Without scripts the children are shown as they are.
+ * Marks its children for the script `name`, which is a file of `islands/`, and adds this script to the page. The script reads `data` from
+ * the attribute `data-props`, as JSON. Without scripts the children are shown unchanged.
  */
 export function Island({ name, data, children }: { name: string; data?: unknown; children?: ComponentChildren }) {
   useContext(Islands).add(name);
@@ -24,8 +24,8 @@ export function Island({ name, data, children }: { name: string; data?: unknown;
 }
 
 /**
- * The live region in which screen readers announce numbers of results or progress, and the place for the notice that the page
- * could not be updated. It is outside the replaced parts, because a replaced live region would not be announced.
+ * The live region in which screen readers announce changes of a page, and the place for the notice that the page could not be updated.
+ * Both must be outside the parts that a script replaces, because screen readers do not announce a live region that was replaced.
  */
 export function LiveNotes() {
   const language = useLanguage();

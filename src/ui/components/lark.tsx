@@ -1,9 +1,12 @@
-/** The lark of Sendlark, drawn as lines with soft areas in the colours of the page. It is decorative: the text beside it says the same. */
+/**
+ * The lark of Sendlark, drawn as lines and soft areas in the colours of the page. The drawing is decorative, because the text beside it
+ * says the same.
+ */
 
-/** What the lark does: it sings where something begins, carries a letter where mail is meant, and looks around where nothing was found. */
+/** The lark sings where something begins, flies with a letter where a page is about mail, and looks around where nothing was found. */
 export type LarkPose = 'sings' | 'flies' | 'looks';
 
-/** The paths of each pose in a box of 160 by 120 units: areas, lines, and what is around the bird. */
+/** The paths of each pose in a box of 160 by 120 units: the areas and lines of the bird, and the lines around it. */
 const POSES: Readonly<Record<LarkPose, { areas: string; lines: string; around: string; eye: [x: number, y: number] }>> =
   {
     sings: {

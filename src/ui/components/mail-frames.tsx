@@ -1,10 +1,10 @@
-/** A mail in a wide and a narrow frame, and the picture of a template. */
+/** Components that show mails: a mail in a wide and a narrow frame, its text part, and the picture of a template. */
 import { LINKS_ALLOWED } from '../mail-frame.ts';
 import { useLanguage } from '../words/index.ts';
 
 /**
- * `source` is the path of the mail's HTML, which `sendMailFrame` sends; `hasLinks`: true if its links work. A narrow window
- * shows only the narrow frame. A link below each frame loads the pictures of other sites.
+ * A mail in a wide and a narrow frame. A narrow window shows only the narrow frame. `source` is the path of the mail's HTML, which
+ * `sendMailFrame` sends. The links of the mail work only if `hasLinks` is true. A link below each frame loads pictures of other sites.
  */
 export function MailFrames({ source, hasLinks = false }: { source: string; hasLinks?: boolean }) {
   const language = useLanguage();
@@ -34,7 +34,7 @@ export function MailFrames({ source, hasLinks = false }: { source: string; hasLi
   );
 }
 
-/** The text part of a mail: `text` is its beginning, and `text_length` the length of all of it in characters. */
+/** The beginning of a mail's text part. `text_length` is the length of the whole text part in characters. */
 export function PlainText({ text, text_length }: { text: string; text_length: number }) {
   const language = useLanguage();
   return (
@@ -49,12 +49,12 @@ export function PlainText({ text, text_length }: { text: string; text_length: nu
   );
 }
 
-/** The picture is decorative, because the name is next to it, so it is hidden from the keyboard and screen readers. */
+/** The picture of a template. Keyboard and screen readers skip it, because the name of the template stands next to it. */
 export function TemplatePicture({ id, image, isOwn }: { id: number; image: string; isOwn: boolean }) {
   const language = useLanguage();
   if (!isOwn) {
-    const small = image.replace(/\.png$/, '.webp');
-    return <img class="template-picture" src={`/images/templates/${small}`} alt="" loading="lazy" />;
+    const fileName = image.replace(/\.png$/, '.webp');
+    return <img class="template-picture" src={`/images/templates/${fileName}`} alt="" loading="lazy" />;
   }
   return (
     <div class="template-picture" inert>

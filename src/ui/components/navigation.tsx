@@ -21,13 +21,13 @@ interface Item {
   href: string;
   label: PlainKey;
   icon: IconName;
-  /** The key that opens it after `g`. */
+  /** The key that opens the section after the key `g`. */
   shortcut: string;
-  /** True if a narrow window shows it only under “More”. */
+  /** True if a narrow window shows the entry only under “More”. */
   isExtra?: true;
 }
 
-/** The sections of the dashboard in the order in which they are shown. */
+/** The entries of the navigation in their order. */
 export const ITEMS: readonly Item[] = [
   { section: 'home', href: '/', label: 'nav.home', icon: 'home', shortcut: 'h' },
   { section: 'campaigns', href: '/campaigns', label: 'nav.campaigns', icon: 'mail', shortcut: 'c' },
@@ -48,10 +48,10 @@ export const ITEMS: readonly Item[] = [
   { section: 'settings', href: '/settings', label: 'nav.settings', icon: 'sliders', shortcut: 's', isExtra: true },
 ];
 
-/** The navigation of the dashboard. `keys` says which keys open the command menu. */
+/** The navigation of the dashboard. `current` is the section of the page; `keys` are the keys that open the command menu. */
 export function Navigation({ viewer, current, keys }: { viewer: Viewer; current?: Section; keys: string }) {
   const language = useLanguage();
-  const isInside = ITEMS.some(({ section, isExtra }) => section === current && isExtra);
+  const isUnderMore = ITEMS.some(({ section, isExtra }) => section === current && isExtra);
   return (
     <nav class="sidebar" aria-label={language.say('nav.label')}>
       <a class="brand" href="/">
@@ -71,7 +71,7 @@ export function Navigation({ viewer, current, keys }: { viewer: Viewer; current?
         ))}
         <li class="more narrow-only">
           <details>
-            <summary class={isInside ? 'current' : undefined}>
+            <summary class={isUnderMore ? 'current' : undefined}>
               <Icon name="more" />
               <span>{language.say('nav.more')}</span>
             </summary>
@@ -82,14 +82,14 @@ export function Navigation({ viewer, current, keys }: { viewer: Viewer; current?
                 </li>
               ))}
               <li>
-                <Who viewer={viewer} />
+                <SignedInUser viewer={viewer} />
               </li>
             </ul>
           </details>
         </li>
       </ul>
       <div class="wide-only foot">
-        <Who viewer={viewer} />
+        <SignedInUser viewer={viewer} />
       </div>
     </nav>
   );
@@ -105,8 +105,8 @@ function ItemLink({ item, isCurrent }: { item: Item; isCurrent: boolean }) {
   );
 }
 
-/** The signed-in user, and the button to sign out. */
-function Who({ viewer }: { viewer: Viewer }) {
+/** The name and role of the signed-in user, and the button to sign out. */
+function SignedInUser({ viewer }: { viewer: Viewer }) {
   const language = useLanguage();
   return (
     <div class="who">

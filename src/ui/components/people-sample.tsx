@@ -1,4 +1,4 @@
-/** A sample of contacts, each with a link to its page. */
+/** A sample of contacts, each with a link to the contact's page. */
 
 interface PeopleSampleProps {
   contacts: readonly { id: number; fullname: string; email: string }[];

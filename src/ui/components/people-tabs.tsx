@@ -1,5 +1,4 @@
-/** The links between the list of contacts and their segments. */
-
+/** The links between the list of contacts and the list of segments. */
 import { useLanguage } from '../words/index.ts';
 import { Tabs } from './surface.tsx';
 

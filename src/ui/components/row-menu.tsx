@@ -1,9 +1,7 @@
-/** The menu at the end of a list's row: a button with three dots, and the actions on the record. It needs no script. */
+/** The menu at the end of a row: a button with three dots, and the actions on the record of the row. It needs no script. */
 import type { ComponentChildren } from 'preact';
 
-/**
- * `id` must be unique on the page; `label` is the button's name for screen readers. `children` are links, and forms.
- */
+/** The menu of a row. `id` must be unique on the page; `label` is the name of the button for screen readers. */
 export function RowMenu({ id, label, children }: { id: string; label: string; children: ComponentChildren }) {
   return (
     <>

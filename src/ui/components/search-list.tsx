@@ -1,4 +1,4 @@
-/** The lists of campaigns and of automations: the search by text and state, paging, and columns with the results of their mails. */
+/** Parts that the lists of campaigns and automations share: the search by text and state, paging, and the columns with results. */
 import type { ComponentChildren, VNode } from 'preact';
 import { withQuery } from '../with-query.ts';
 import { type Language, useLanguage } from '../words/index.ts';
@@ -16,15 +16,15 @@ export interface ListQuery {
 /** The filter of a list: a state, or archived campaigns. */
 type StateFilter = CampaignState | 'archived';
 
-/** The search of a list. */
+/** What a list is searched for, and which page of it is shown. */
 interface ListSearch {
   search: string;
   state: StateFilter | undefined;
-  /** True after the first page. */
+  /** True for every page but the first. */
   isLater: boolean;
 }
 
-/** Parses the search. `input` is the search as the input of the operation that lists the records. */
+/** Parses the query of a list. `input` is the same search as input of the operation that lists the records. */
 export function readListQuery<State extends StateFilter>(query: ListQuery, states: readonly State[]) {
   const { search = '', before } = query;
   const state = states.find((name) => name === query.state);
@@ -37,7 +37,7 @@ export function readListQuery<State extends StateFilter>(query: ListQuery, state
   return { listSearch, input, isAll: search === '' && state === undefined && before === undefined };
 }
 
-/** A page of a list: the search form, the table (null if nothing was found), and the link to the next page. */
+/** A page of a list: the search form, the table (null if the page has no records), and the link to the next page. */
 export function SearchList({
   kind,
   states,
@@ -50,7 +50,7 @@ export function SearchList({
   kind: 'campaigns' | 'automations';
   states: readonly StateFilter[];
   listSearch: ListSearch;
-  /** Null on the last page. */
+  /** The next page has the records with lower ids. Null on the last page. */
   next: number | null;
   table: VNode | null;
   /** Further parameters to keep in links to other pages. */
@@ -89,9 +89,7 @@ export function SearchList({
   );
 }
 
-/**
- * The counters of a campaign. Rates are shares of the mails that were sent; rates of opens and clicks are shares of the measured ones.
- */
+/** The counters of a campaign. Rates are shares of the mails that were sent; of these, rates of opens and clicks count only measured ones. */
 interface Results {
   delivered: number;
   kept: number;
@@ -110,7 +108,7 @@ const CELLS = {
   bounced: (language: Language, { bounces }: Results) => language.number(bounces),
 };
 
-/** Returns the columns with these names. */
+/** Returns the columns with these results. */
 export function resultColumns<Row extends Results>(
   language: Language,
   names: readonly (keyof typeof CELLS)[],

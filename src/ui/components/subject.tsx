@@ -1,23 +1,23 @@
-/** The subject of a mail in a list, with its merge tags replaced. */
+/** The subject of a mail on a page, with its merge tags replaced. */
 import { chosenPieces, scan } from '../../delivery/content/merge.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import { fieldLabel } from '../words/known.ts';
 
-/** Returns the subject with each merge tag replaced by its default or the name of its field, for titles and other plain texts. */
+/** Returns the subject as a plain text, such as for titles. Each merge tag is replaced by its default or the name of its field. */
 export function plainSubject(language: Language, subject: string): string {
-  return parts(language, subject)
+  return subjectParts(language, subject)
     .map(({ text }) => text)
     .join('');
 }
 
-/** The subject with each merge tag replaced by its default or the name of its field, visually distinct from the rest. */
+/** The subject with each merge tag replaced by its default or the name of its field. The replaced texts look different. */
 export function Subject({ text: subject }: { text: string }) {
-  const shown = parts(useLanguage(), subject);
-  return <bdi>{shown.map(({ text, isTag }) => (isTag ? <span class="merge-tag">{text}</span> : text))}</bdi>;
+  const parts = subjectParts(useLanguage(), subject);
+  return <bdi>{parts.map(({ text, isTag }) => (isTag ? <span class="merge-tag">{text}</span> : text))}</bdi>;
 }
 
-function parts(language: Language, subject: string): { text: string; isTag: boolean }[] {
-  // Of a condition, what contacts without the value get.
+function subjectParts(language: Language, subject: string): { text: string; isTag: boolean }[] {
+  // A condition shows the text that contacts without the value get.
   return chosenPieces(scan(subject), () => undefined).map((piece) =>
     typeof piece === 'string'
       ? { text: piece, isTag: false }

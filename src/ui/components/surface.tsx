@@ -5,10 +5,10 @@ import { LinkButton } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { Lark, type LarkPose } from './lark.tsx';
 
-/** The tone of a badge or notice: neutral, done, in progress, needs attention, or failed. */
+/** The tone of a badge or notice: neutral (`plain`), done, in progress, needs attention, or failed. */
 export type Tone = 'plain' | 'good' | 'busy' | 'warn' | 'bad';
 
-/** A part of a page with a heading; `action` is to the right of it. With `isList` it contains only a table. */
+/** A part of a page with a heading, and `action` to the right of the heading. `isList`: the part contains only a table. */
 export function Card({
   title,
   action,
@@ -33,7 +33,7 @@ export function Card({
   );
 }
 
-/** The state of a record in one or two words. */
+/** One or two words, such as the state of a record, in the colour of their tone. */
 export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
@@ -46,7 +46,7 @@ const ICONS: Readonly<Record<Tone, IconName>> = {
   bad: 'stop',
 };
 
-/** A message about the page or the last action. With `isNews` screen readers announce it when the page opens. */
+/** A message about the page or the last action. `isNews`: screen readers announce the message when the page opens. */
 export function Notice({
   tone = 'plain',
   isNews = false,
@@ -64,7 +64,7 @@ export function Notice({
   );
 }
 
-/** The problem with the last action, which screen readers announce when the page opens; nothing if there was none. */
+/** A message about the problem with the last action. Screen readers announce it when the page opens. Shows nothing if there is no problem. */
 export function Problem({ children }: { children: string | null | undefined }) {
   if (!children) return null;
   return (
@@ -74,7 +74,7 @@ export function Problem({ children }: { children: string | null | undefined }) {
   );
 }
 
-/** The content of an empty list: the lark, why it is empty, and the next step. */
+/** The content of an empty list: the lark, why the list is empty, and the next step. */
 export function Empty({
   pose = 'sings',
   title,
@@ -96,7 +96,7 @@ export function Empty({
   );
 }
 
-/** The content of a list in which a search or filter finds nothing; `all` is the address of the whole list. */
+/** The content of a list in which a search or filter finds nothing. `all` is the path of the whole list. */
 export function NothingFound({ title, all }: { title: string; all: string }) {
   const language = useLanguage();
   return (

@@ -1,16 +1,18 @@
-/** Tables, which become cards in a narrow window, the search form of a list, and the links to further pages. */
+/** Tables, the search form above a list, and the links to further pages. In a narrow window the rows of a table become cards. */
 import type { ComponentChildren } from 'preact';
 import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 import { Button, LinkButton } from './button.tsx';
 
-/** A column: its heading, whether it contains numbers, and its content for a row. The first column names the row. */
+/** A column of a table. The first column names the row. */
 export interface Column<Row> {
   heading: string;
+  /** True if the column contains numbers. */
   isNumber?: boolean;
+  /** Returns the content of the column in a row. */
   cell: (row: Row) => ComponentChildren;
 }
 
-/** Returns a column with the numbers in this field of the rows. */
+/** Returns a column with the numbers that the rows have in the field `name`. */
 export function numberColumn<Name extends string>(
   language: Language,
   heading: PlainKey,
@@ -20,8 +22,8 @@ export function numberColumn<Name extends string>(
 }
 
 /**
- * A table of records. `caption` describes it for screen readers and is not visible. With `isBrief`, a row is two lines
- * in a narrow window: its name, and the rest without headings and numbers.
+ * A table of records. `caption` describes the table for screen readers and is not visible. `isBrief`: in a narrow window a row is two
+ * lines, the name and the other columns without headings and numbers.
  */
 export function Table<Row>({
   caption,
@@ -52,8 +54,8 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ heading, isNumber, cell }, at) =>
-                at === 0 ? (
+              {columns.map(({ heading, isNumber, cell }, index) =>
+                index === 0 ? (
                   <th key={heading} scope="row">
                     {cell(row)}
                   </th>
@@ -72,8 +74,8 @@ export function Table<Row>({
 }
 
 /**
- * A region that scrolls sideways if its table is wider than the window. It can have the focus, so that the keyboard scrolls it
- * too (WCAG 2.1.1); `label` is its name.
+ * A region that scrolls sideways if the table in it is wider than the window. The region can have the focus, so that the keyboard can
+ * scroll it (WCAG 2.1.1). `label` is the name of the region.
  */
 export function ScrollRegion({ label, children }: { label: string; children: ComponentChildren }) {
   return (
@@ -92,7 +94,7 @@ export function NamedLink({ href, name }: { href: string; name: string }) {
   );
 }
 
-/** Links to the first and the next page of a list that is paged by key; nothing if one page has everything. */
+/** The links to the first and the next page of a list. Null: the link is not shown, because the page is the first or the last one. */
 export function Pager({ first, next }: { first: string | null; next: string | null }) {
   const language = useLanguage();
   if (first === null && next === null) return null;
@@ -104,7 +106,10 @@ export function Pager({ first, next }: { first: string | null; next: string | nu
   );
 }
 
-/** `label` says what can be searched; `find` is the text of the button; `name` is the query parameter. `children` are further fields. */
+/**
+ * The search form above a list. `label` says what is searched, `find` is the text of the button, and `name` the query parameter.
+ * `children` are further fields.
+ */
 export function SearchForm({
   name,
   label,

@@ -1,27 +1,32 @@
 /**
- * Saves a form of composing a few seconds after the last change and before the user leaves, and updates the parts of the page
- * that depend on it. Without this script the form is saved on submit.
+ * Saves a form of composing a few seconds after the last change and before the user leaves, and then updates the parts of the page that
+ * depend on the form. Without this script the user saves the form with its button.
  */
 import { isInUse } from './parts/read-page.ts';
 import { saveBeforeLeaving } from './parts/save-first.ts';
 
+/** The texts about the state of saving. */
 interface Texts {
   unsaved: string;
   saving: string;
   failed: string;
-  /** Contains `{problem}`, for the problem. */
+  /** Contains `{problem}`, which is replaced by the problem. */
   refused: string;
   conflict: string;
   signedOut: string;
 }
 
+/** How long after a keystroke the form is saved. */
 const TYPING_MS = 2000;
+/** How long after a choice the form is saved. */
 const CHOOSING_MS = 400;
+/** How long after a failure the form is saved again. */
 const RETRY_MS = 10_000;
-const PATIENCE_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 const CONFLICT = 409;
 const UNPROCESSABLE = 422;
 const SIGN_IN_PATH = '/login';
+/** The selector of the element that shows the state of saving. */
 const STATE = '#save-state';
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="autosave"]')) {
@@ -32,18 +37,19 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="autos
 function keepSaved(form: HTMLFormElement, texts: Texts): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isChanged = false;
+  /** True after a conflict with a change by somebody else. */
   let isStopped = false;
   let saving: Promise<void> | null = null;
 
   const say = (text: string) => {
-    const place = document.querySelector(STATE);
-    if (place !== null && place.textContent !== text) place.textContent = text;
+    const element = document.querySelector(STATE);
+    if (element !== null && element.textContent !== text) element.textContent = text;
   };
-  const later = (wait: number) => {
+  const saveLater = (wait: number) => {
     clearTimeout(timer);
     timer = setTimeout(() => void save(), wait);
   };
-  /** Saves until nothing is unsaved or saving fails. */
+  /** Saves unsaved changes, after a save that is still running. */
   const save = async () => {
     clearTimeout(timer);
     await saving;
@@ -59,7 +65,7 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
     if (answer === 'failed') {
       isChanged = true;
       say(texts.failed);
-      later(RETRY_MS);
+      saveLater(RETRY_MS);
     } else if (answer === 'signed-out') {
       isChanged = true;
       say(texts.signedOut);
@@ -81,7 +87,7 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
     say(texts.unsaved);
     const isChoice =
       target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
-    later(isChoice ? CHOOSING_MS : TYPING_MS);
+    saveLater(isChoice ? CHOOSING_MS : TYPING_MS);
   });
   form.addEventListener('submit', () => {
     clearTimeout(timer);
@@ -93,6 +99,7 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
   });
 }
 
+/** The result of a save: the saved page, the problem of a field, or why the form was not saved. */
 type Answer = { page: Document } | { problem: string } | 'failed' | 'conflict' | 'signed-out';
 
 async function post(form: HTMLFormElement): Promise<Answer> {
@@ -102,7 +109,7 @@ async function post(form: HTMLFormElement): Promise<Answer> {
       method: 'POST',
       body: new URLSearchParams(fields),
       headers: { accept: 'text/html', 'x-autosave': '1' },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     if (response.redirected && new URL(response.url).pathname === SIGN_IN_PATH) return 'signed-out';
     if (response.status === CONFLICT) return 'conflict';
@@ -115,14 +122,14 @@ async function post(form: HTMLFormElement): Promise<Answer> {
   }
 }
 
-/** Returns what is wrong with a field, after the label of the field. */
-function namedProblem(place: Element): string {
-  const field = place.id.replace(/-problem$/, '');
-  const label = place.ownerDocument.querySelector(`label[for="${field}"]`)?.textContent;
-  return label ? `${label}: ${place.textContent}` : place.textContent;
+/** Returns the problem of a field with the label of the field before it. */
+function namedProblem(problem: Element): string {
+  const field = problem.id.replace(/-problem$/, '');
+  const label = problem.ownerDocument.querySelector(`label[for="${field}"]`)?.textContent;
+  return label ? `${label}: ${problem.textContent}` : problem.textContent;
 }
 
-/** Updates the parts of the page from the answer, and the digest that tells whether somebody else changed the fields. */
+/** Updates the page from the saved one: its dependent parts, and the hidden fields by which the server notices changes by others. */
 function refresh(form: HTMLFormElement, page: Document): void {
   for (const fresh of page.querySelectorAll('[data-fresh]')) {
     const current = document.getElementById(fresh.id);

@@ -1,4 +1,4 @@
-/** Draws charts with uPlot in the page's colours, and draws them again if the colours change. The arrow keys move the cursor. */
+/** Draws charts with uPlot in the colours of the page, and again when the colours change. The arrow keys move the cursor of a chart. */
 import uPlot from 'uplot';
 import type { Series } from '../components/chart.tsx';
 
@@ -11,12 +11,13 @@ interface Data {
   isShare: boolean;
 }
 
+/** The height of a chart in pixels. */
 const HEIGHT = 200;
-/** The width of the labels to the left. */
+/** The width of the labels to the left of a chart. */
 const AXIS_WIDTH = 48;
-/** The minimum width of a label below, the width of each of its characters, and the gap between two labels. */
-const LABEL = { least: 90, character: 7, gap: 14 };
-const SCHEME = matchMedia('(prefers-color-scheme: dark)');
+/** The minimum width of a label below a chart, the width of one of its characters, and the gap between two labels. */
+const LABEL = { minimum: 90, character: 7, gap: 14 };
+const DARK_SCHEME = matchMedia('(prefers-color-scheme: dark)');
 
 for (const element of document.querySelectorAll<HTMLElement>('[data-island="chart"]')) {
   start(element, JSON.parse(element.dataset.props ?? '{}'));
@@ -36,62 +37,62 @@ function start(element: HTMLElement, data: Data): void {
 
   const textAt = textsOf(data);
   let chart: uPlot | null = null;
-  /** The value that the keys selected last. */
+  /** The index of the value that the keys selected last; the number of values before the keys were used. */
   let selected = data.labels.length;
-  const select = () => {
+  const moveCursor = () => {
     if (chart === null || selected === data.labels.length) return;
     chart.setCursor({ left: chart.valToPos(selected, 'x'), top: chart.bbox.height / devicePixelRatio / 2 });
   };
-  const drawn = () => {
+  const drawOnce = () => {
     if (chart !== null) return;
     chart = draw(canvas, readout, data, textAt);
-    // uPlot knows the position of a value only after its own microtask.
-    queueMicrotask(select);
+    // uPlot knows the position of a value only after a microtask of its own.
+    queueMicrotask(moveCursor);
   };
-  // A chart below the window is drawn when it comes near, because drawing keeps a slow phone from answering for a tenth of a second.
+  // A chart below the window is drawn when the user scrolls near it, because drawing blocks a slow phone for a tenth of a second.
   const near = new IntersectionObserver(
     (entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       near.disconnect();
-      drawn();
+      drawOnce();
     },
     { rootMargin: `${HEIGHT}px` },
   );
   near.observe(canvas);
-  addEventListener('beforeprint', drawn);
+  addEventListener('beforeprint', drawOnce);
   new ResizeObserver(() => chart?.setSize({ width: canvas.clientWidth, height: HEIGHT })).observe(canvas);
-  SCHEME.addEventListener('change', () => {
+  DARK_SCHEME.addEventListener('change', () => {
     if (chart === null) return;
     chart.destroy();
     chart = draw(canvas, readout, data, textAt);
   });
-  // A value selected with the keys is announced; one under the mouse is not.
+  // Screen readers announce a value that the keys select, but not a value under the mouse.
   canvas.addEventListener('focus', () => readout.setAttribute('aria-live', 'polite'));
   canvas.addEventListener('blur', () => readout.removeAttribute('aria-live'));
   canvas.addEventListener('keydown', (event) => {
     const last = data.labels.length - 1;
-    const now = chart?.cursor.idx ?? selected;
-    const next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last }[event.key];
+    const current = chart?.cursor.idx ?? selected;
+    const next = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: last }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     selected = Math.max(0, Math.min(last, next));
-    // The value is read out at once, also while the chart is not drawn yet.
+    // The text is shown at once, even if the chart is not drawn yet.
     readout.textContent = textAt(selected);
-    select();
+    moveCursor();
   });
 }
 
 const SHARE = { style: 'percent', maximumFractionDigits: 1 } as const;
 
-/** Returns what is read out of each value. */
-function textsOf({ locale, labels, series, isShare }: Data): (at: number) => string {
+/** Returns a function that returns the text about the values at an index: the label, and the value of each series. */
+function textsOf({ locale, labels, series, isShare }: Data): (index: number) => string {
   const exact = new Intl.NumberFormat(locale, isShare ? SHARE : {});
-  return (at) => {
+  return (index) => {
     const parts = series.map(({ label, values, highs }) => {
-      const ends = [values, ...(highs ? [highs] : [])].map((theirs) => exact.format(theirs[at] ?? 0));
+      const ends = [values, ...(highs ? [highs] : [])].map((numbers) => exact.format(numbers[index] ?? 0));
       return `${label} ${ends.join(' – ')}`;
     });
-    return `${labels[at]}: ${parts.join(', ')}`;
+    return `${labels[index]}: ${parts.join(', ')}`;
   };
 }
 
@@ -99,7 +100,7 @@ function draw(
   canvas: HTMLElement,
   readout: HTMLElement,
   { locale, labels, series, isShare }: Data,
-  textAt: (at: number) => string,
+  textAt: (index: number) => string,
 ): uPlot {
   const number = new Intl.NumberFormat(locale, isShare ? SHARE : { notation: 'compact' });
   const colour = (name: string) => colourOf(canvas, name);
@@ -114,9 +115,9 @@ function draw(
   const line = uPlot.paths.linear?.();
   const values = series.flatMap((each) => each.values);
   const longest = Math.max(...labels.map((label) => label.length));
-  const labelWidth = Math.max(LABEL.least, longest * LABEL.character + LABEL.gap);
+  const labelWidth = Math.max(LABEL.minimum, longest * LABEL.character + LABEL.gap);
   const isFlat = values.every((value) => value === 0);
-  // An interval is wide at first, and would leave no height for the lines: only its last one decides on the scale.
+  // The first intervals of a band are wide and would leave no height for the lines, so only its last interval counts for the scale.
   const scaled = series.flatMap(({ kind, values, highs = [] }) =>
     kind === 'band' ? [...values.slice(-1), ...highs.slice(-1)] : values,
   );
@@ -124,13 +125,14 @@ function draw(
   const drawn = series.flatMap((each) =>
     each.kind === 'band' ? [each, { ...each, values: each.highs ?? [] }] : [each],
   );
-  const bands = drawn.flatMap((each, at): uPlot.Band[] =>
-    each.kind === 'band' && drawn[at + 1]?.label === each.label
-      ? [{ series: [at + 2, at + 1], fill: colour(`band series-${each.colour}`) }]
+  // uPlot counts the series from 1, because 0 is the x axis.
+  const bands = drawn.flatMap((each, index): uPlot.Band[] =>
+    each.kind === 'band' && drawn[index + 1]?.label === each.label
+      ? [{ series: [index + 2, index + 1], fill: colour(`band series-${each.colour}`) }]
       : [],
   );
   // Bars begin at zero, because their length shows the value.
-  const end = { pad: 0.1, soft: 0, mode: 1 } as const;
+  const scaleEnd = { pad: 0.1, soft: 0, mode: 1 } as const;
   const options: uPlot.Options = {
     width: canvas.clientWidth,
     height: HEIGHT,
@@ -143,7 +145,7 @@ function draw(
       y: {
         range: isFlat
           ? [0, isShare ? 1 : 4]
-          : uPlot.rangeNum(Math.min(...scaled), Math.max(...scaled), { min: end, max: end }),
+          : uPlot.rangeNum(Math.min(...scaled), Math.max(...scaled), { min: scaleEnd, max: scaleEnd }),
       },
     },
     axes: [
@@ -155,7 +157,7 @@ function draw(
         size: 28,
         splits: (chart) =>
           everyNth(labels.length, Math.ceil((labels.length * labelWidth) / (chart.width - AXIS_WIDTH))),
-        values: (_chart, splits) => splits.map((at) => labels[at] ?? ''),
+        values: (_chart, splits) => splits.map((index) => labels[index] ?? ''),
       },
       {
         font,
@@ -190,8 +192,8 @@ function draw(
     hooks: {
       setCursor: [
         (chart) => {
-          const at = chart.cursor.idx;
-          if (at !== null && at !== undefined) readout.textContent = textAt(at);
+          const { idx: index } = chart.cursor;
+          if (index !== null && index !== undefined) readout.textContent = textAt(index);
         },
       ],
     },
@@ -199,12 +201,12 @@ function draw(
   return new uPlot(options, [[...labels.keys()], ...drawn.map((each) => [...each.values])], canvas);
 }
 
-/** Returns every nth index, counted from the last one, which is the most interesting. */
+/** Returns every nth index below `length`, counted from the last index, which is the most interesting one. */
 function everyNth(length: number, n: number): number[] {
-  return [...Array(length).keys()].filter((at) => (length - 1 - at) % Math.max(1, n) === 0);
+  return [...Array(length).keys()].filter((index) => (length - 1 - index) % Math.max(1, n) === 0);
 }
 
-/** Returns the colour that the style sheet gives a class, in a form that the canvas understands. */
+/** Returns the colour that the style sheet gives the class `name`, in a form that the canvas understands. */
 function colourOf(parent: HTMLElement, name: string): string {
   const probe = document.createElement('i');
   probe.className = `colour ${name}`;

@@ -1,9 +1,10 @@
 /**
- * Shows the checkbox above a list that selects all rows, and keeps it up to date. Without this script each row is selected on its own.
+ * Shows a checkbox above a list that selects all rows, and keeps it up to date. Without this script the user selects each row on its
+ * own.
  */
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="choose-all"]')) {
-  // Queried each time, because a search replaces the list.
+  // The elements are looked up each time, because a search replaces the list.
   const boxes = () => [...island.querySelectorAll<HTMLInputElement>('tbody .choose input')];
   const allBox = () => island.querySelector<HTMLInputElement>('[data-choose-all]');
   const show = () => {
@@ -20,6 +21,6 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="choos
     show();
   });
   new MutationObserver(show).observe(island, { childList: true, subtree: true });
-  // If the browser restores a page, its checkboxes are as the user left them.
+  // Some rows may be selected already, because a browser that restores a page also restores its checkboxes.
   show();
 }

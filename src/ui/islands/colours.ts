@@ -1,4 +1,4 @@
-/** Adds a colour picker next to each field with a colour in digits. */
+/** Shows a colour picker next to each field in which a colour is typed as digits. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="colours"]')) {
   for (const picker of island.querySelectorAll<HTMLInputElement>('input[type="color"]')) {
     const digits = picker.previousElementSibling;

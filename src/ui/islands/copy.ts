@@ -1,5 +1,4 @@
-/** Adds a button next to a text that copies it. Browsers allow this only over https and on the machine itself. */
-
+/** Adds a button next to a text that copies the text. Browsers allow this only over https and on the machine itself. */
 const islands = document.querySelectorAll<HTMLElement>('[data-island="copy"]');
 if (navigator.clipboard) for (const island of islands) addButton(island);
 
@@ -15,7 +14,7 @@ function addButton(island: HTMLElement): void {
   status.setAttribute('role', 'status');
   status.className = 'quiet-text';
   button.addEventListener('click', () => {
-    // If the browser refuses, the user can select the text: one click selects all of it.
+    // If the browser refuses, the user can copy the text by hand: one click selects the whole text.
     navigator.clipboard.writeText(text).then(
       () => {
         status.textContent = done;

@@ -1,13 +1,12 @@
 /** Makes a form with a file field accept a file that is dropped anywhere on the form. */
-
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="drop"]')) {
   const input = island.querySelector<HTMLInputElement>('input[type="file"]');
-  if (input !== null) takeDrops(island, input);
+  if (input !== null) acceptDrops(island, input);
 }
 
-function takeDrops(island: HTMLElement, input: HTMLInputElement): void {
+function acceptDrops(island: HTMLElement, input: HTMLInputElement): void {
   const mark = (isOver: boolean) => island.toggleAttribute('data-over', isOver);
-  // Otherwise the browser would leave the page and open a file that is dropped elsewhere.
+  // Drops beside the form are handled too. Otherwise the browser would leave the page and open the dropped file.
   addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
@@ -24,9 +23,9 @@ function takeDrops(island: HTMLElement, input: HTMLInputElement): void {
     const [file] = event.dataTransfer?.files ?? [];
     if (!isWithin(event) || file === undefined) return;
     // A field for one file accepts only a list with one file.
-    const one = new DataTransfer();
-    one.items.add(file);
-    input.files = one.files;
+    const transfer = new DataTransfer();
+    transfer.items.add(file);
+    input.files = transfer.files;
     input.dispatchEvent(new Event('change', { bubbles: true }));
     input.form?.querySelector<HTMLButtonElement>('button')?.focus();
   });

@@ -1,9 +1,9 @@
-/** Filters the links of a list while the user types: a link stays if its text or description contains each typed word. */
+/** Filters a list of links while the user types. A link stays if its text, its description or the heading of its section has each word. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-links"]')) {
-  const box = island.querySelector<HTMLInputElement>('input[type="search"]');
+  const field = island.querySelector<HTMLInputElement>('input[type="search"]');
   const status = island.querySelector<HTMLElement>('[data-none]');
   const find = () => {
-    const words = (box?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+    const words = (field?.value ?? '').toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const section of island.querySelectorAll('section')) {
       const items = [...section.querySelectorAll('li')];
@@ -17,10 +17,10 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-
     }
     if (status !== null) status.textContent = count === 0 ? (status.dataset.none ?? '') : '';
   };
-  box?.addEventListener('input', find);
-  box?.addEventListener('keydown', (event) => {
+  field?.addEventListener('input', find);
+  field?.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') island.querySelector<HTMLElement>('li:not([hidden]) a')?.click();
   });
-  // A page that the browser brings back has what was typed.
-  if (box?.value) find();
+  // When the browser restores a page, the field has the typed words already.
+  if (field?.value) find();
 }

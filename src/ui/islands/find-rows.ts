@@ -1,5 +1,4 @@
-/** Shows the field above a long list that finds its rows while somebody types. Without it the list is scrolled. */
-
+/** Shows a field above a long list that hides all rows but those with the typed text. Without this script the user scrolls the list. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-rows"]')) {
   const finder = island.querySelector<HTMLElement>('[data-finder]');
   const field = finder?.querySelector('input');
@@ -9,7 +8,7 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="find-
   const rows = [...island.querySelectorAll<HTMLTableRowElement>('tbody tr')];
   finder.hidden = false;
   field.addEventListener('input', (event) => {
-    // It is no field of the form around the list, which would save itself.
+    // The form around the list must not notice the event, because it would save itself.
     event.stopPropagation();
     const wanted = field.value.trim().toLocaleLowerCase();
     for (const row of rows) row.hidden = !(row.cells[0]?.textContent ?? '').toLocaleLowerCase().includes(wanted);

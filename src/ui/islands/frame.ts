@@ -1,4 +1,4 @@
-/** Runs on every page: tells the server the browser's time zone, closes the menu, opens the command menu, and handles shortcuts. */
+/** The script of every page. It tells the server the browser's time zone, closes the menu “More”, opens the command menu, and adds shortcuts. */
 import './parts/shortcuts.ts';
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -8,7 +8,7 @@ if (!document.cookie.split('; ').includes(cookie)) {
   document.cookie = `${cookie}; Path=/; Max-Age=31536000; SameSite=Lax`;
 }
 
-// A menu closes like a dialog: with Escape, which returns the focus to its button, or when the focus leaves it.
+// The menu closes like a dialog: with the Escape key, which returns the focus to its button, or when the focus leaves the menu.
 const menu = document.querySelector<HTMLDetailsElement>('.more details');
 addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape' || menu?.open !== true) return;
@@ -21,7 +21,7 @@ for (const leaving of ['focusin', 'pointerdown']) {
   });
 }
 
-/** Opens the command menu, whose script is loaded with its first use. Without scripts the links open the search page. */
+/** Opens the command menu. Its script is loaded when it is first used. Without scripts the links open the search page. */
 function openFinder(event: Event): void {
   event.preventDefault();
   void import('./parts/finder.ts').then(({ open }) => open());
@@ -30,6 +30,6 @@ for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEve
 addEventListener('keydown', (event) => {
   const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
   // In a rich text editor, these keys insert a link.
-  const isStyled = target instanceof HTMLElement && target.isContentEditable;
-  if (key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey && !isStyled) openFinder(event);
+  const isRichText = target instanceof HTMLElement && target.isContentEditable;
+  if (key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey && !isRichText) openFinder(event);
 });

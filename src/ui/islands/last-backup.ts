@@ -1,29 +1,31 @@
 /**
- * Shows when the last backup was made, as soon as the one that is being downloaded is made. Without this script the
- * user reloads the page.
+ * Updates the time of the last backup on the page, once the backup that the user downloads is made. Without this script the user reloads
+ * the page.
  */
 import { readPage } from './parts/read-page.ts';
 
-const EVERY_MS = 2000;
-/** A backup of a large database takes minutes to make. */
-const LONGEST_MS = 30 * 60_000;
-const LAST = '#last-backup';
+const CHECK_EVERY_MS = 2000;
+/** How long the script waits for the backup. A backup of a large database takes minutes. */
+const MAX_WAIT_MS = 30 * 60_000;
+/** The selector of the element with the time of the last backup. */
+const LAST_BACKUP = '#last-backup';
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 document.querySelector('[data-island="last-backup"] form')?.addEventListener('submit', () => {
   clearTimeout(timer);
-  const until = Date.now() + LONGEST_MS;
-  const look = async () => {
+  const deadline = Date.now() + MAX_WAIT_MS;
+  const check = async () => {
     const page = await readPage(location.href);
-    const [shown, fresh] = [document, page instanceof Document ? page : null].map((from) => from?.querySelector(LAST));
+    const shown = document.querySelector(LAST_BACKUP);
+    const fresh = page instanceof Document ? page.querySelector(LAST_BACKUP) : null;
     const isNew = madeAt(fresh) !== undefined && madeAt(fresh) !== madeAt(shown);
     if (isNew) shown?.replaceChildren(...(fresh?.childNodes ?? []));
-    else if (page !== 'signed-out' && Date.now() < until) timer = setTimeout(look, EVERY_MS);
+    else if (page !== 'signed-out' && Date.now() < deadline) timer = setTimeout(check, CHECK_EVERY_MS);
   };
-  timer = setTimeout(look, EVERY_MS);
+  timer = setTimeout(check, CHECK_EVERY_MS);
 });
 
-/** The time in the page's text, which itself changes as time passes. */
-function madeAt(last: Element | null | undefined): string | undefined {
-  return last?.querySelector('time')?.dateTime;
+/** Returns when the last backup was made. The text of the element cannot be compared, because it says how long ago that was. */
+function madeAt(element: Element | null): string | undefined {
+  return element?.querySelector('time')?.dateTime;
 }

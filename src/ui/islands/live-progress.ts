@@ -1,6 +1,6 @@
 /**
- * Shows the progress of a mailing, with rate and remaining time, from the events of /api/live, and updates the page's other
- * parts when the state changes. Without this script the user reloads the page.
+ * Shows the progress of a mailing, with its rate and remaining time, from the events of /api/live. When the state of the mailing changes,
+ * updates the other parts of the page. Without this script the user reloads the page.
  */
 import { announcer } from './parts/announcer.ts';
 import { isInUse, readPage } from './parts/read-page.ts';
@@ -8,8 +8,9 @@ import { isInUse, readPage } from './parts/read-page.ts';
 interface Settings {
   utr: string;
   locale: string;
-  /** The texts, with values such as `{name}`. */
+  /** The text about the progress, with `{finished}` and `{count}`. */
   progress: string;
+  /** The text about the rate, with `{rate}` and `{time}`. */
   pace: string;
 }
 
@@ -22,16 +23,17 @@ interface Progress {
   seconds_left: number | null;
 }
 
+/** The states after which no events come. */
 const FINAL = ['draft', 'cancelled', 'done', 'kept'];
 /** The states of a campaign that has started. */
 const STARTED = ['preparing', 'sending', 'done', 'kept'];
 const MIN_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
-/** How often announcements may change. */
+/** How often screen readers announce the progress. */
 const NEWS_MS = 10_000;
-/** How often the figures below are updated while they change. */
+/** How often the figures below the progress are updated while they change. */
 const RESULTS_MS = 10_000;
-/** When a part that was in use is checked again. */
+/** How long after a part of the page was in use the script tries again to replace it. */
 const IN_USE_MS = 2000;
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
@@ -41,8 +43,9 @@ const RESULTS = '#mailing-results';
 
 const SECOND_MS = 1000;
 const MINUTE = 60;
-/** When each countdown element was first seen. */
-const since = new WeakMap<Element, number>();
+/** When each countdown element was first seen, by `performance.now()`. */
+const seenAt = new WeakMap<Element, number>();
+/** The units of durations, with their lengths in seconds. */
 const UNITS = [
   ['day', 86_400],
   ['hour', 3600],
@@ -52,10 +55,9 @@ const UNITS = [
 
 const island = document.querySelector<HTMLElement>('[data-island="live-progress"]');
 if (island !== null) void follow(JSON.parse(island.dataset.props ?? '{}'));
-// Called after the constants above, because it uses them at once.
-countDown();
+startCountdowns();
 
-/** Follows the events until the mailing has ended. After a broken connection it connects again, after a longer wait each time. */
+/** Follows the events until the mailing has ended. When the connection breaks, connects again, after a longer wait each time. */
 async function follow(settings: Settings): Promise<void> {
   let wait = MIN_WAIT_MS;
   for (;;) {
@@ -70,15 +72,15 @@ async function follow(settings: Settings): Promise<void> {
   }
 }
 
-/** A browser opens few connections to one host, so a hidden page has none. */
+/** Waits until the page is visible. A hidden page needs no connection, and a browser opens only few connections to one host. */
 async function untilVisible(): Promise<void> {
   while (document.visibilityState === 'hidden') {
     await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
   }
 }
 
-/** Passes on the events of one connection. Returns true if no more will come. */
-async function listen({ utr }: Settings, tell: (progress: Progress) => void): Promise<boolean> {
+/** Calls `onProgress` with each event of one connection. Returns true if no more events will come. */
+async function listen({ utr }: Settings, onProgress: (progress: Progress) => void): Promise<boolean> {
   const ended = new AbortController();
   const endWhenHidden = () => document.visibilityState === 'hidden' && ended.abort();
   document.addEventListener('visibilitychange', endWhenHidden);
@@ -93,7 +95,7 @@ async function listen({ utr }: Settings, tell: (progress: Progress) => void): Pr
     let last: Progress | null = null;
     for await (const event of eventsOf(response.body)) {
       last = event;
-      tell(event);
+      onProgress(event);
     }
     return last !== null && FINAL.includes(last.state);
   } catch {
@@ -103,7 +105,7 @@ async function listen({ utr }: Settings, tell: (progress: Progress) => void): Pr
   }
 }
 
-/** Yields the events of a stream: each is a line `data: …` that an empty line ends; other lines are comments. */
+/** Yields the events of a stream. An event is a line `data: …` with an empty line behind it. Other lines are comments. */
 async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenerator<Progress> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -115,9 +117,11 @@ async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenerator<Pro
   }
 }
 
+/** When the figures below the progress were last updated. */
 let resultsAt = performance.now();
 let shownFinished = -1;
 
+/** Shows the progress, and updates the other parts of the page if they are out of date. */
 function show(settings: Settings, progress: Progress): void {
   const { state, recipients, finished, rate, seconds_left: left } = progress;
   const meter = document.querySelector<HTMLProgressElement>(`${NOW} progress`);
@@ -143,19 +147,20 @@ function show(settings: Settings, progress: Progress): void {
   if (!isChanged) announce([done, pace].filter(Boolean).join(', '));
 }
 
-/** The parts that are out of date, and whether their news must still be announced. */
+/** The selectors of the parts that are out of date. */
 const stale = new Set<string>();
+/** True if the new state must be announced when the parts are replaced. */
 let isNewsDue = false;
 let isRefreshing = false;
 
-/** Replaces these parts of the page by their present state, except parts in use. With `isNews` the new state is announced. */
+/** Replaces these parts of the page by their present state. With `isNews`, the new state is announced. */
 function refresh(parts: readonly string[], isNews: boolean): void {
   for (const part of parts) stale.add(part);
   isNewsDue ||= isNews;
   if (!isRefreshing) void replaceStale();
 }
 
-/** Loads the page until nothing is out of date: again for parts that changed meanwhile, and after a wait if loading failed. */
+/** Loads the page and replaces the stale parts, until no part is stale. Waits before loading again if the page could not be loaded. */
 async function replaceStale(): Promise<void> {
   isRefreshing = true;
   let wait = MIN_WAIT_MS;
@@ -177,6 +182,7 @@ async function replaceStale(): Promise<void> {
   isRefreshing = false;
 }
 
+/** Replaces parts of the page. Parts in use are replaced later. */
 function replaceParts(page: Document, parts: readonly string[]): void {
   const inUse: string[] = [];
   const before = document.querySelector<HTMLElement>(NOW)?.dataset.state;
@@ -188,21 +194,21 @@ function replaceParts(page: Document, parts: readonly string[]): void {
     else shown.replaceWith(document.adoptNode(fresh));
   }
   const after = document.querySelector<HTMLElement>(NOW)?.dataset.state ?? '';
-  const left = before === 'scheduled' && STARTED.includes(after) ? takeLeave() : '';
-  if (isNewsDue) announce(`${left} ${document.querySelector(`${NOW} .badge`)?.textContent ?? ''}`.trim(), true);
+  const startText = before === 'scheduled' && STARTED.includes(after) ? flyLark() : '';
+  if (isNewsDue) announce(`${startText} ${document.querySelector(`${NOW} .badge`)?.textContent ?? ''}`.trim(), true);
   isNewsDue = false;
   if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);
 }
 
-/** Lets the lark fly across the page once, unless the user wants no motion, and returns the text about it. */
-function takeLeave(): string {
+/** Lets the lark fly across the page once, unless the user wants no motion. Returns the text that says that the campaign has started. */
+function flyLark(): string {
   const template = document.querySelector<HTMLTemplateElement>('template[data-live="leaving"]');
   const lark = template?.content.firstElementChild?.cloneNode(true);
   if (lark instanceof HTMLElement && !matchMedia('(prefers-reduced-motion: reduce)').matches) {
     lark.addEventListener('animationend', () => lark.remove());
     document.body.append(lark);
   }
-  // It leaves once.
+  // Without the template the lark does not fly again.
   template?.remove();
   return template?.dataset.text ?? '';
 }
@@ -215,27 +221,27 @@ function setText(selector: string, text: string): void {
 }
 
 function fill(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+  return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-interface Counting {
-  /** The seconds left when the element was added to the page. */
+interface Countdown {
+  /** The seconds left when the server made the element. */
   seconds: number;
   locale: string;
   /** The text, with `{when}` for the remaining time. */
   text: string;
 }
 
-function countDown(): void {
-  setInterval(showAll, SECOND_MS);
-  showAll();
+function startCountdowns(): void {
+  setInterval(showCountdowns, SECOND_MS);
+  showCountdowns();
 }
 
-function showAll(): void {
+function showCountdowns(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-countdown]')) {
-    const { seconds, locale, text }: Counting = JSON.parse(element.dataset.countdown ?? '{}');
-    const from = since.get(element) ?? performance.now();
-    since.set(element, from);
+    const { seconds, locale, text }: Countdown = JSON.parse(element.dataset.countdown ?? '{}');
+    const from = seenAt.get(element) ?? performance.now();
+    seenAt.set(element, from);
     const left = Math.max(0, Math.round(seconds - (performance.now() - from) / SECOND_MS));
     const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
     const when = left < 2 * MINUTE ? format.format(left, 'second') : format.format(Math.ceil(left / MINUTE), 'minute');
@@ -245,13 +251,13 @@ function showAll(): void {
 
 /** Formats a duration in its two largest units, such as “1 hr 20 min”. */
 function duration(locale: string, seconds: number): string {
-  const shown: string[] = [];
-  let rest = Math.max(1, Math.round(seconds));
+  const parts: string[] = [];
+  let remaining = Math.max(1, Math.round(seconds));
   for (const [unit, size] of UNITS) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
+    const count = Math.floor(remaining / size);
+    remaining -= count * size;
     const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' });
-    if (count > 0) shown.push(format.format(count));
+    if (count > 0) parts.push(format.format(count));
   }
-  return shown.slice(0, 2).join(' ');
+  return parts.slice(0, 2).join(' ');
 }

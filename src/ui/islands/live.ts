@@ -1,51 +1,57 @@
 /**
- * Keeps parts of a page up to date with the server: while the user types into a search form, or at intervals while something
- * changes. The live region and the notice of a failure (components/island.tsx) are outside these parts. Without this script the
- * user submits the form or reloads the page.
+ * Keeps parts of a page up to date: while the user types into a search form, or at intervals while records change on the server. The live
+ * region and the notice of a failure (components/island.tsx) are outside these parts. Without this script the user submits the form or
+ * reloads the page.
  */
 import { announcer } from './parts/announcer.ts';
 import { isInUse, type NoPage, readPage } from './parts/read-page.ts';
 
 interface Settings {
   /**
-   * A selector of the parts that are replaced, each by the part with the same id. The first part has the announcement in
-   * `data-news`, and in `data-active` whether it will change by itself.
+   * A selector of the parts that are replaced, each by the part with the same id. The attribute `data-news` of the first part is announced;
+   * `data-active` is `yes` while the first part can still change by itself.
    */
   results: string;
-  /** The search form. */
+  /** The selector of the search form; absent if there is none. */
   search?: string;
-  /** The URL that answers a search with only the parts; by default the form's own. */
+  /** The URL that answers a search with only the parts; the URL of the form by default. */
   source?: string;
-  /** Milliseconds between two updates; 0: no regular updates. */
+  /** The milliseconds between two updates; 0 or absent: no regular updates. */
   every?: number;
 }
 
-/** The result of an update: all parts are up to date, a part in use was not replaced, or there was no page. */
-type Outcome = 'shown' | 'in use' | NoPage;
+/** The result of an update. `shown`: all parts are up to date. `in use`: a part was not replaced, because the user is using it. */
+type Outcome = 'shown' | 'in use';
 
+/** How long after a keystroke the search begins. */
 const TYPING_MS = 150;
-/** The busy state is shown if an update takes longer than this. */
+/** How long an update may take before its parts are marked as busy. */
 const BUSY_MS = 150;
-/** How often counts are announced while they change. */
+/** How often screen readers announce counts while these change. */
 const NEWS_MS = 4000;
 const MAX_WAIT_MS = 30_000;
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="live"]')) {
   const settings: Settings = JSON.parse(island.dataset.props ?? '{}');
   const announce = announcer(() => island.querySelector('[data-live="news"]'), NEWS_MS);
-  if (settings.search !== undefined) searchAsTyped(island, settings.search, settings, announce);
+  if (settings.search !== undefined) searchWhileTyping(island, settings.search, settings, announce);
   void completeParts(island);
-  if (settings.every) watch(island, settings.every, settings, announce);
+  if (settings.every) updateRegularly(island, settings.every, settings, announce);
 }
 
 type Announce = ReturnType<typeof announcer>;
 
-function searchAsTyped(island: HTMLElement, selector: string, { results, source }: Settings, announce: Announce): void {
+function searchWhileTyping(
+  island: HTMLElement,
+  selector: string,
+  { results, source }: Settings,
+  announce: Announce,
+): void {
   const form = document.querySelector<HTMLFormElement>(selector);
   if (form === null) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
-  const look = async () => {
+  const search = async () => {
     latest.abort();
     latest = new AbortController();
     const { signal } = latest;
@@ -54,7 +60,7 @@ function searchAsTyped(island: HTMLElement, selector: string, { results, source 
     const waiting = setTimeout(() => setBusy(results, true), BUSY_MS);
     const page = await readPage(source === undefined ? url : `${source}${query}`, signal);
     clearTimeout(waiting);
-    // A later search shows its own results or failure.
+    // If the user has typed more, a later search shows its own results or failure.
     if (signal.aborted) return;
     setBusy(results, false);
     if (page instanceof Document) {
@@ -64,12 +70,12 @@ function searchAsTyped(island: HTMLElement, selector: string, { results, source 
       void completeParts(island);
       announce(news);
     }
-    showFailure(island, page instanceof Document ? null : page, url, () => void look());
+    showFailure(island, page instanceof Document ? null : page, url, () => void search());
   };
   form.addEventListener('input', (event) => {
     if (event.target instanceof HTMLInputElement && event.target.type === 'search') {
       clearTimeout(timer);
-      timer = setTimeout(look, TYPING_MS);
+      timer = setTimeout(search, TYPING_MS);
     }
   });
 }
@@ -80,28 +86,29 @@ function queryOf(form: HTMLFormElement): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
 }
 
-function watch(island: HTMLElement, every: number, { results }: Settings, announce: Announce): void {
+/** Updates the parts at intervals until they can no longer change or the user is signed out. Waits longer after each failure. */
+function updateRegularly(island: HTMLElement, every: number, { results }: Settings, announce: Announce): void {
   let wait = every;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = async () => {
+  const update = async () => {
     clearTimeout(timer);
     if (document.visibilityState === 'hidden') {
-      timer = setTimeout(look, every);
+      timer = setTimeout(update, every);
       return;
     }
     const page = await readPage(location.href);
-    const seen = page instanceof Document ? show(page, results, location.href) : null;
-    if (seen !== null) announce(seen.news, !seen.isActive);
-    showFailure(island, page instanceof Document ? null : page, location.href, () => void look());
-    wait = seen === null ? Math.min(2 * wait, MAX_WAIT_MS) : every;
-    const isOver = seen === null ? page === 'signed-out' : !seen.isActive && seen.outcome === 'shown';
+    const result = page instanceof Document ? show(page, results, location.href) : null;
+    if (result !== null) announce(result.news, !result.isActive);
+    showFailure(island, page instanceof Document ? null : page, location.href, () => void update());
+    wait = result === null ? Math.min(2 * wait, MAX_WAIT_MS) : every;
+    const isOver = result === null ? page === 'signed-out' : !result.isActive && result.outcome === 'shown';
     clearTimeout(timer);
-    if (!isOver) timer = setTimeout(look, wait);
+    if (!isOver) timer = setTimeout(update, wait);
   };
-  timer = setTimeout(look, every);
+  timer = setTimeout(update, every);
 }
 
-/** Replaces the parts that changed. If the page has none of them any more, the browser opens it as a whole. */
+/** Replaces the parts that have changed. If the new page has none of the parts, the browser opens the page at `url`. */
 function show(page: Document, results: string, url: string): { outcome: Outcome; news: string; isActive: boolean } {
   const first = page.querySelector<HTMLElement>(results);
   if (first === null) location.assign(url);
@@ -115,14 +122,14 @@ function show(page: Document, results: string, url: string): { outcome: Outcome;
   return { outcome, news: first?.dataset.news ?? '', isActive: first?.dataset.active === 'yes' };
 }
 
-/** Asks for what takes the server longer than a page may, such as a count, at the address in `data-rest`, and puts it in its place. */
+/** Completes parts that take the server too long for a page, such as a count. A part names in `data-rest` the URL of its completion. */
 async function completeParts(island: HTMLElement): Promise<void> {
   for (;;) {
     const part = island.querySelector<HTMLElement>('[data-rest]');
     const rest = part?.dataset.rest;
     if (part === null || rest === undefined) return;
     const page = await readPage(rest);
-    // Another search has replaced it, or the number stays as it was.
+    // The part stays incomplete if its completion cannot be read, or if another search has replaced the part.
     if (!(page instanceof Document) || !part.isConnected) return;
     for (const fresh of page.querySelectorAll('[id]'))
       document.getElementById(fresh.id)?.replaceWith(document.adoptNode(fresh));
@@ -140,7 +147,7 @@ function setBusy(results: string, isBusy: boolean): void {
   }
 }
 
-/** Shows why there is no page at `url`, with a way to try again; null removes the notice. */
+/** Shows why the page at `url` could not be loaded, with a button that tries again. With null, removes the notice. */
 function showFailure(island: HTMLElement, failure: NoPage | null, url: string, again: () => void): void {
   const place = island.querySelector('[data-live="failure"]');
   if (place === null) return;

@@ -1,4 +1,4 @@
-/** Creates a passkey as the server requested and submits it with the form. */
+/** Creates the passkey that the server requests, and submits it with the form. */
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/browser';
 
 const island = document.querySelector<HTMLElement>('[data-island="passkey-new"]');
@@ -6,12 +6,15 @@ const form = island?.querySelector('form') ?? null;
 if (island !== null && form !== null) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void make(form, JSON.parse(island.dataset.props ?? '{}'));
+    void createPasskey(form, JSON.parse(island.dataset.props ?? '{}'));
   });
   for (const button of form.querySelectorAll('button')) button.disabled = false;
 }
 
-async function make(form: HTMLFormElement, optionsJSON: PublicKeyCredentialCreationOptionsJSON): Promise<void> {
+async function createPasskey(
+  form: HTMLFormElement,
+  optionsJSON: PublicKeyCredentialCreationOptionsJSON,
+): Promise<void> {
   const problem = form.querySelector<HTMLElement>('.problem');
   const field = form.elements.namedItem('answer');
   if (problem === null || !(field instanceof HTMLInputElement)) return;

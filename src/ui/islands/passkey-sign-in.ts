@@ -1,7 +1,7 @@
-/** Signs in with a passkey: after a click on the button, or when the browser offers a passkey in the e-mail field. */
+/** Signs in with a passkey, after a click on the button or when the user chooses a passkey that the browser offers in the e-mail field. */
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
 
-/** The time until a new offer, before the server's challenge expires. */
+/** How long an offer lasts before a new one replaces it. It is shorter than the lifetime of the server's challenge. */
 const OFFER_MS = 4 * 60_000;
 
 const form = document.querySelector<HTMLFormElement>('[data-island="passkey-sign-in"] form');
@@ -9,21 +9,22 @@ if (form !== null && 'PublicKeyCredential' in globalThis) {
   form.hidden = false;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void sign(form, false);
+    void signIn(form, false);
   });
-  // On the page that says why a passkey was refused, the browser would offer the same passkey again.
+  // Nothing is offered on the page that says why a passkey was refused, because the browser would offer the same passkey again.
   if (location.pathname !== new URL(form.action).pathname) void offer(form);
 }
 
+/** Lets the browser offer passkeys in the e-mail field, if it can. */
 async function offer(form: HTMLFormElement): Promise<void> {
   const { browserSupportsWebAuthnAutofill } = await import('@simplewebauthn/browser');
   if (!(await browserSupportsWebAuthnAutofill())) return;
   setTimeout(() => void offer(form), OFFER_MS);
-  await sign(form, true);
+  await signIn(form, true);
 }
 
-/** Asks for a passkey and submits the answer. A new call cancels the previous one. */
-async function sign(form: HTMLFormElement, isOffer: boolean): Promise<void> {
+/** Asks the browser for a passkey and submits its answer. A new call cancels the previous one. */
+async function signIn(form: HTMLFormElement, isOffer: boolean): Promise<void> {
   const problem = form.querySelector<HTMLElement>('.problem');
   const field = form.elements.namedItem('answer');
   if (problem === null || !(field instanceof HTMLInputElement)) return;
@@ -36,7 +37,7 @@ async function sign(form: HTMLFormElement, isOffer: boolean): Promise<void> {
     field.value = JSON.stringify(await startAuthentication({ optionsJSON, useBrowserAutofill: isOffer }));
     form.submit();
   } catch {
-    // The user closed the browser's dialog, or there is no passkey. An offer that the user ignored is not a problem.
+    // The user closed the browser's dialog, or has no passkey. An offer that the user ignored is no problem.
     if (!isOffer) problem.hidden = false;
   }
 }

@@ -1,4 +1,4 @@
-/** Adds several pictures at once: chosen, dropped or pasted, scaled down first, with progress for each. Also copies URLs. */
+/** The script of the image library: adds several pictures at once, which the user chooses, drops or pastes, and copies URLs. */
 import { readPage } from './parts/read-page.ts';
 import { scaledDown } from './parts/scaled-down.ts';
 
@@ -7,17 +7,19 @@ interface Props {
   copied: string;
 }
 
-/** The server's answer about a file: why it was refused, or a note. */
+/** The server's answer about a file. */
 interface Answer {
+  /** Why the file was refused; null if it was added. */
   problem: string | null;
+  /** A note about an added file; null if there is none. */
   note: string | null;
 }
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="pictures"]')) {
   const props: Props = JSON.parse(island.dataset.props ?? '{}');
-  takeCopies(island, props.copied);
+  copyOnClick(island, props.copied);
   const form = island.querySelector<HTMLFormElement>('form.add-pictures');
-  if (form !== null && props.words) takeFiles(island, form, props.words);
+  if (form !== null && props.words) acceptFiles(island, form, props.words);
 }
 
 function say(island: HTMLElement, text: string): void {
@@ -25,7 +27,8 @@ function say(island: HTMLElement, text: string): void {
   if (news !== null) news.textContent = text;
 }
 
-function takeCopies(island: HTMLElement, copied: string): void {
+/** Makes the buttons with `data-copy` copy their URL. */
+function copyOnClick(island: HTMLElement, copied: string): void {
   const showButtons = () => {
     for (const button of island.querySelectorAll<HTMLElement>('[data-copy]')) button.hidden = false;
   };
@@ -41,13 +44,14 @@ function takeCopies(island: HTMLElement, copied: string): void {
   });
 }
 
-function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullable<Props['words']>) {
+/** Makes the form accept files that the user chooses, drops anywhere on the page, or pastes. */
+function acceptFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullable<Props['words']>) {
   const input = form.querySelector<HTMLInputElement>('input[type="file"]');
   const list = form.querySelector<HTMLElement>('[data-pictures="uploads"]');
   const send = form.querySelector<HTMLElement>('[data-pictures="send"]');
   if (input === null || list === null) return;
   input.multiple = true;
-  // Chosen files are uploaded at once.
+  // The form needs no button, because files are uploaded as soon as they are chosen.
   if (send !== null) send.hidden = true;
   input.addEventListener('change', () => {
     void addAll([...(input.files ?? [])]);
@@ -74,22 +78,22 @@ function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullabl
     if (files.length > 0) void addAll(files);
   });
 
-  /** Uploads one file after the other, so that on a slow line the first appears soon. */
+  /** Uploads one file after the other, so that the first picture appears soon even with a slow connection. */
   async function addAll(files: readonly File[]): Promise<void> {
     if (list === null) return;
     list.hidden = false;
     const rows = files.map((file) => new Row(list, file.name, words));
     let refused = 0;
-    for (const [at, file] of files.entries()) {
-      const row = rows[at];
+    for (const [index, file] of files.entries()) {
+      const row = rows[index];
       if (row === undefined) continue;
       try {
-        const { problem, note } = await upload(await scaledDown(file), file.name, (share) => row.moved(share));
+        const { problem, note } = await upload(await scaledDown(file), file.name, (share) => row.showProgress(share));
         if (problem !== null) refused++;
-        row.ended(problem, note);
+        row.showResult(problem, note);
       } catch {
         refused++;
-        row.ended(words.failed, null);
+        row.showResult(words.failed, null);
       }
     }
     say(island, refused === 0 ? words.done : words.some);
@@ -97,7 +101,7 @@ function takeFiles(island: HTMLElement, form: HTMLFormElement, words: NonNullabl
   }
 }
 
-/** The line of one file below the form. */
+/** The row of one file in the list of uploads. */
 class Row {
   readonly #row = document.createElement('li');
   readonly #progress = document.createElement('progress');
@@ -112,12 +116,13 @@ class Row {
     list.append(this.#row);
   }
 
-  moved(share: number): void {
+  /** Shows which share of the file is uploaded, from 0 to 1. */
+  showProgress(share: number): void {
     this.#progress.value = share;
   }
 
-  /** An added picture is now in the library, so its line is removed. Other lines stay, with the reason. */
-  ended(problem: string | null, note: string | null): void {
+  /** Shows the problem or the note about the file. Without either the row is removed, because the library now shows the picture. */
+  showResult(problem: string | null, note: string | null): void {
     if (problem === null && note === null) {
       this.#row.remove();
       return;
@@ -146,7 +151,7 @@ function upload(bytes: Blob, name: string, onProgress: (share: number) => void):
   });
 }
 
-/** Shows the present library. */
+/** Replaces the pictures on the page by those that the library has now. */
 async function showLibrary(island: HTMLElement): Promise<void> {
   const page = await readPage('/images');
   if (!(page instanceof Document)) return;

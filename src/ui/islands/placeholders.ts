@@ -1,7 +1,7 @@
-/** Turns the names of placeholders into buttons that insert them into the last used field. Without this script they can be copied. */
+/** Makes a button of each listed placeholder, which inserts the placeholder into the field that was used last. */
 
 let field: HTMLInputElement | null = document.querySelector('input[data-takes-placeholders]');
-// Before anybody clicked into it, its cursor is at the beginning.
+// The cursor of a field that nobody has used is at the beginning; placeholders are to be inserted at the end.
 field?.setSelectionRange(field.value.length, field.value.length);
 document.addEventListener('focusin', ({ target }) => {
   if (target instanceof HTMLInputElement && target.dataset.takesPlaceholders !== undefined) field = target;

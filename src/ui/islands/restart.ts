@@ -1,24 +1,25 @@
-/** Waits until the service has started again, then opens the sign-in page. */
-const EVERY_MS = 1000;
+/** Waits until the service has started again after a restore, then opens the sign-in page. */
+const CHECK_EVERY_MS = 1000;
 /**
- * If the restore failed, the service also starts again, but the session stays valid. After this time the page leads back in that case, too.
+ * How long the page waits at most. If a restore fails, the service starts again with a session that is still valid, so that nothing else
+ * shows that the restart is over.
  */
-const LONGEST_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const startedAt = Date.now();
 let wasAway = false;
 
-async function look(): Promise<void> {
+async function check(): Promise<void> {
   const isOver = await fetch('/settings/backup', { redirect: 'manual' }).then(
-    // On a restored database nobody is signed in any more.
-    ({ type }) => type === 'opaqueredirect' || wasAway || Date.now() - startedAt > LONGEST_MS,
+    // The page redirects to the sign-in page once the database is restored, because nobody is signed in any more.
+    ({ type }) => type === 'opaqueredirect' || wasAway || Date.now() - startedAt > MAX_WAIT_MS,
     () => {
       wasAway = true;
       return false;
     },
   );
   if (isOver) location.assign('/login');
-  else setTimeout(look, EVERY_MS);
+  else setTimeout(check, CHECK_EVERY_MS);
 }
 
-setTimeout(look, EVERY_MS);
+setTimeout(check, CHECK_EVERY_MS);

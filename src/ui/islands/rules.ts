@@ -1,63 +1,69 @@
 /**
- * The form of a segment: updates the rows of rules after a choice or a button, and the number of matching contacts after typing,
- * without loading the page again. Continues a count that the service interrupted. Without this script the form's buttons submit it.
+ * The script of a segment's form. It updates the rules after a choice or a click, and the number of matching contacts after typing, without
+ * loading the page again. If the service interrupts a count, the script continues it. Without this script the form's buttons do all this.
  */
 import { announcer } from './parts/announcer.ts';
 import { exchange, postForm, showFailure } from './parts/post-form.ts';
 
+/** How long after a keystroke the number is updated. */
 const TYPING_MS = 300;
+/** How often screen readers announce the number. */
 const NEWS_MS = 2000;
-const ROWS = '#segment-rules';
+// The selectors of the parts that are updated.
+const RULES = '#segment-rules';
 const COUNT = '#segment-count';
 const SAMPLE = '#segment-sample';
 const WORDS = '#segment-words';
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="rules"]')) {
   const form = island.querySelector('form');
-  if (form !== null) keepCounted(island, form);
+  if (form !== null) keepUpToDate(island, form);
 }
 
-function keepCounted(island: HTMLElement, form: HTMLFormElement): void {
+function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   const announce = announcer(() => island.querySelector('[data-live="news"]'), NEWS_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
 
-  /** Submits the form as if `button` had been clicked, and shows these parts of the answer. */
-  const ask = async (name: string, value: string, parts: readonly string[]) => {
+  /** Submits the form as if the button `name` with this value had been clicked, and shows these parts of the answer. */
+  const update = async (name: string, value: string, parts: readonly string[]) => {
     clearTimeout(timer);
     latest.abort();
     latest = new AbortController();
     const { signal } = latest;
     const page = await postForm(form, name, value, signal);
     if (signal.aborted) return;
-    showFailure(island, page instanceof Document ? null : page, () => void ask(name, value, parts));
+    showFailure(island, page instanceof Document ? null : page, () => void update(name, value, parts));
     if (!(page instanceof Document)) return;
     for (const part of parts) exchange(part, page);
-    if (value === 'add') form.querySelector<HTMLElement>(`${ROWS} fieldset:last-of-type select`)?.focus();
-    if (value.startsWith('remove')) form.querySelector<HTMLElement>(`${ROWS} button[value="add"]`)?.focus();
+    if (value === 'add') form.querySelector<HTMLElement>(`${RULES} fieldset:last-of-type select`)?.focus();
+    if (value.startsWith('remove')) form.querySelector<HTMLElement>(`${RULES} button[value="add"]`)?.focus();
     announce(form.querySelector<HTMLElement>(COUNT)?.dataset.news ?? '');
-    const on = form.querySelector<HTMLButtonElement>(`${COUNT} button[name="after"]`);
-    if (on !== null) await ask('after', on.value, [COUNT]);
+    await continueCount();
   };
-  const all = [ROWS, WORDS, COUNT, SAMPLE];
-  // The number is updated automatically from now on.
+  /** Continues an interrupted count: then the number has a button that continues it. */
+  const continueCount = async () => {
+    const button = form.querySelector<HTMLButtonElement>(`${COUNT} button[name="after"]`);
+    if (button !== null) await update('after', button.value, [COUNT]);
+  };
+  const all = [RULES, WORDS, COUNT, SAMPLE];
+  // The button that updates the number is hidden, because the script updates the number.
   const show = form.querySelector<HTMLButtonElement>('button[value="show"]');
   if (show !== null) show.hidden = true;
   form.addEventListener('change', ({ target }) => {
-    if (target instanceof HTMLSelectElement) void ask('do', 'show', all);
+    if (target instanceof HTMLSelectElement) void update('do', 'show', all);
   });
   form.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name === 'segment_name') return;
     latest.abort();
     clearTimeout(timer);
-    timer = setTimeout(() => void ask('do', 'show', [WORDS, COUNT, SAMPLE]), TYPING_MS);
+    timer = setTimeout(() => void update('do', 'show', [WORDS, COUNT, SAMPLE]), TYPING_MS);
   });
   form.addEventListener('submit', (event) => {
     const button = event.submitter;
     if (!(button instanceof HTMLButtonElement) || button.value === 'save') return;
     event.preventDefault();
-    void ask(button.name, button.value, button.name === 'after' ? [COUNT] : all);
+    void update(button.name, button.value, button.name === 'after' ? [COUNT] : all);
   });
-  const on = form.querySelector<HTMLButtonElement>(`${COUNT} button[name="after"]`);
-  if (on !== null) void ask('after', on.value, [COUNT]);
+  void continueCount();
 }

@@ -4,7 +4,7 @@ const form = document.querySelector<HTMLFormElement>('[data-island="welcome"] fo
 const secret = location.hash.slice(1);
 const input = form?.elements.namedItem('secret');
 if (form && secret !== '' && input instanceof HTMLInputElement) {
-  // Removes the secret from the address bar and the history.
+  // Remove the secret from the address bar and from the browser's history.
   history.replaceState(null, '', location.pathname);
   input.value = secret;
   form.submit();

@@ -1,4 +1,4 @@
-/** Shared parts of the settings' pages: the links between them, and messages about the last action. */
+/** The frame that the pages of the settings share: the links between them, and messages about the last action. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { Island } from '../components/island.tsx';
@@ -22,15 +22,15 @@ const FOR_EVERYBODY: readonly SettingsPage[] = ['brand', 'lists', 'fields', 'acc
 /** The pages about the whole installation, for operators. */
 const FOR_OPERATORS: readonly SettingsPage[] = ['sending', 'nodes', 'backup'];
 
-/** A group of the settings with its pages that a user may open. */
+/** A group of the settings with those of its pages that a user may open. */
 type ShownGroup = readonly [group: Group, pages: readonly SettingsPage[]];
 
-/** A message about an action in the settings. */
-type Done = Extract<PlainKey, `settings.done.${string}`>;
+/** The key of a message about a successful action in the settings. */
+type DoneKey = Extract<PlainKey, `settings.done.${string}`>;
 
-/** Redirects to a page of the settings, which then shows the message. */
-export function backTo(reply: FastifyReply, page: SettingsPage, done: Done) {
-  setFlash(reply, 'good', done);
+/** Redirects to a page of the settings, which then shows the message with this key. */
+export function backTo(reply: FastifyReply, page: SettingsPage, key: DoneKey) {
+  setFlash(reply, 'good', key);
   return reply.redirect(`/settings/${page}`, 303);
 }
 
@@ -47,7 +47,7 @@ export function sendSettingsIndex(request: FastifyRequest, reply: FastifyReply) 
   );
 }
 
-/** Sends a page of the settings; `problem` is a sentence about a failed action. */
+/** Sends a page of the settings. `problem` is a sentence about a failed action; empty if no action failed. */
 export function sendSettings(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -75,7 +75,7 @@ export function sendSettings(
   );
 }
 
-/** The pages of the settings that the user may open, each with what it is about. */
+/** Returns the pages of the settings that the user may open, with their names and what they are about. */
 export function settingsPages(request: FastifyRequest, language: Language) {
   return groupsFor(request).flatMap(([, pages]) =>
     pages.map((page) => ({
@@ -98,7 +98,7 @@ function groupsFor(request: FastifyRequest): ShownGroup[] {
     .filter(([, pages]) => pages.length > 0);
 }
 
-/** The links to all settings by group, with a search box that filters them by words of their names and descriptions. */
+/** The links to the pages of the settings by group, with a search field that filters them. `current` is null on the list of all. */
 function Groups({ groups, current }: { groups: readonly ShownGroup[]; current: SettingsPage | null }) {
   const language = useLanguage();
   return (

@@ -1,4 +1,4 @@
-/** The settings: the list of all, and a page for each. */
+/** The pages of the settings: the list of all settings, and a page for each group of them. */
 import type { FastifyInstance } from 'fastify';
 import { trackingScreen } from '../../audience/tracking/screens/tracking.tsx';
 import { archiveScreen } from '../../campaigns/archive/screens/archive.tsx';

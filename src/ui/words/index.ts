@@ -1,4 +1,4 @@
-/** The language of a page: its texts, and how it writes numbers and dates. */
+/** The language of a page: the texts of the page, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { fillHoles, type Said, SENTENCES, Sentence, type SentenceCode } from '../../errors/sentences.ts';
@@ -10,27 +10,27 @@ import { sentences as englishSentences } from './en/sentences.ts';
 import type { Entry, Translation, ValuesOf } from './translation.ts';
 
 type English = typeof en;
-/** The name of a text. */
+/** The key of a text. */
 export type WordKey = keyof English;
-/** The type of the last argument of `say`: the values that the text of a key needs, or no argument. */
+/** The type of the last arguments of `say`: the values that the text of a key needs; no argument if the text needs none. */
 export type Values<Key extends WordKey> = keyof ValuesOf<English[Key]> extends never ? [] : [ValuesOf<English[Key]>];
-/** The names of the texts without values. */
+/** The keys of the texts without values. */
 export type PlainKey = { [Key in WordKey]: keyof ValuesOf<English[Key]> extends never ? Key : never }[WordKey];
 
-/** Returns true if a value is the name of a text. */
+/** Returns true if a value is the key of a text. */
 export function isWordKey(value: unknown): value is WordKey {
   return typeof value === 'string' && Object.hasOwn(en, value);
 }
 
-/** Values of sentences that users chose, which are shown as they are. */
-const NAMES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'who', 'kind'];
+/** The names of values in sentences that users have chosen. Such values are shown unchanged. */
+const UNCHANGED_VALUES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'who', 'kind'];
 
-/** The texts of a language. A sentence that is missing here is shown in English. */
+/** The texts of a language. */
 export interface Words {
   readonly texts: Readonly<Record<string, Entry>>;
-  /** The service's sentences by code. */
+  /** The service's sentences by code. A sentence that is missing here is shown in English. */
   readonly sentences: Readonly<Partial<Record<SentenceCode, string>>>;
-  /** The names of fields in these sentences. */
+  /** The names of fields in these sentences, by their English names. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -39,12 +39,12 @@ const WORDS: Readonly<Record<LanguageCode, Words & { readonly texts: Translation
   de: { texts: de, sentences, fields: sentenceFields },
 };
 
-/** Letters of right-to-left scripts, and characters that change the direction. */
+/** Matches letters of right-to-left scripts, and characters that change the direction. */
 const CHANGES_DIRECTION = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /**
- * Returns a value for a sentence so that its direction ends with it: if it has right-to-left letters, it is enclosed in FSI and
- * PDI (Unicode Standard Annex 9, 2.4).
+ * Returns a value for a sentence. A value with right-to-left letters is enclosed in FSI and PDI (Unicode Standard Annex 9, 2.4), so that
+ * the text behind the value keeps its own direction.
  */
 function isolated(value: string): string {
   return CHANGES_DIRECTION.test(value) ? `\u2068${value}\u2069` : value;
@@ -66,24 +66,25 @@ export class Language {
     this.#words = words;
   }
 
-  /** Returns the text of a key with its values filled in; `count` chooses the plural form. */
+  /** Returns the text of a key with its values filled in. The value `count` chooses the plural form. */
   say<Key extends WordKey>(key: Key, ...[values]: Values<Key>): string {
     return this.fill(key, values ?? {});
   }
 
-  /** Returns the same for a key and values that are known only at run time, such as those of a flash message. */
+  /** Returns the text of a key as `say` does, for keys and values that are known only at run time, such as those of a flash. */
   fill(key: WordKey, values: Readonly<Record<string, string | number>>): string {
     const entry = this.#words.texts[key] ?? key;
     const text = typeof entry === 'string' ? entry : entry[this.#form(Number(values.count))];
-    return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => {
+    return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
       const value = values[name];
-      return value === undefined ? hole : typeof value === 'number' ? this.number(value) : isolated(value);
+      if (value === undefined) return placeholder;
+      return typeof value === 'number' ? this.number(value) : isolated(value);
     });
   }
 
   /**
-   * Returns a sentence of the service, such as why a recipient got no mail, in the user's language. A text from elsewhere, such
-   * as the reply of a mail server, stays as it is.
+   * Returns a sentence of the service, such as why a recipient got no mail, in the user's language. A text that is not the service's, such
+   * as the reply of a mail server, is returned unchanged.
    */
   sentence(said: Said): string {
     if (!(said instanceof Sentence)) return this.#text(said);
@@ -92,18 +93,19 @@ export class Language {
     return fillHoles(pattern, Object.fromEntries(values));
   }
 
+  /** Returns a value of a sentence as a text. */
   #value(code: SentenceCode, name: string, value: Said | number): string {
     const { fields } = this.#words;
     if (name === 'field' && code.startsWith('field_'))
       return (Object.hasOwn(fields, String(value)) && fields[String(value)]) || String(value);
     if (typeof value === 'number') return this.number(value);
-    return NAMES.includes(name) ? String(value) : this.sentence(value);
+    return UNCHANGED_VALUES.includes(name) ? String(value) : this.sentence(value);
   }
 
-  /** Returns a value from elsewhere unchanged; but numbers and times are written in the user's way. */
+  /** Returns a text that is not the service's unchanged, unless it is a number or a time, which are written in the user's way. */
   #text(text: string): string {
     if (/^\d+(?:\.\d+)?$/.test(text)) return this.number(Number(text));
-    // A text from elsewhere can look like a time without being one, and then cannot be formatted.
+    // A text can look like a time without being one, such as 2026-13-01. It is returned unchanged.
     const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text) ? new Date(text) : null;
     if (time === null || Number.isNaN(time.getTime())) return text;
     return text.includes('T') ? this.dateTime(time) : this.calendarDate(text);
@@ -113,23 +115,23 @@ export class Language {
     return formatter(Intl.PluralRules, this.locale, {}).select(count) === 'one' ? 'one' : 'other';
   }
 
-  /** Formats a whole number, or one with at most two decimals, with the locale's separators. */
+  /** Formats a number with the locale's separators and at most two decimals. */
   number(value: number): string {
     return formatter(Intl.NumberFormat, this.locale, { maximumFractionDigits: 2 }).format(value);
   }
 
-  /** Formats a share, 0 to 1, as a percentage with at most one decimal. */
+  /** Formats a share from 0 to 1 as a percentage with at most one decimal. */
   percent(share: number): string {
     return formatter(Intl.NumberFormat, this.locale, { style: 'percent', maximumFractionDigits: 1 }).format(share);
   }
 
-  /** Formats an amount of money; without a currency (ISO 4217) as a number. */
+  /** Formats an amount of money. `currency` is an ISO 4217 code; if it is empty, the amount is formatted as a number. */
   money(amount: number, currency: string): string {
     if (currency === '') return this.number(amount);
     return formatter(Intl.NumberFormat, this.locale, { style: 'currency', currency }).format(amount);
   }
 
-  /** Formats a part of a whole as a percentage; a dash if the whole is 0. */
+  /** Formats a part of a whole as a percentage. Returns a dash if the whole is 0. */
   share(part: number, whole: number): string {
     return whole <= 0 ? '–' : this.percent(part / whole);
   }
@@ -213,8 +215,8 @@ export class Language {
   }
 
   /**
-   * Formats how long ago or ahead a time is, in the largest unit with at least one, such as “3 hours ago”. What is ahead is rounded, so
-   * that six days stay six days a moment later; what is past counts whole units.
+   * Formats how far a time is in the past or the future, in the largest unit that fits, such as “3 hours ago”. A time in the future is
+   * rounded, so that “in 6 days” is still right a moment later. A time in the past counts whole units.
    */
   relative(time: Date, now: Date): string {
     const seconds = Math.round((time.getTime() - now.getTime()) / 1000);
@@ -225,6 +227,7 @@ export class Language {
   }
 }
 
+/** The units of `relative`, with their lengths in seconds. */
 const UNITS = [
   ['year', 31_557_600],
   ['month', 2_629_800],
@@ -236,14 +239,14 @@ const UNITS = [
 
 type Formatter<Options, Instance> = new (locale: string, options: Options) => Instance;
 const formatters = new Map<string, unknown>();
-/** The maximum number of cached formatters. The browser chooses the locale, so anyone can request many. */
+/** The maximum number of cached formatters. It is limited because a browser chooses the locale, and anyone can ask for many locales. */
 const MAX_FORMATTERS = 500;
 
-/** Creates a formatter once for each locale and options, because creating one takes longer than using it many times. */
+/** Returns the formatter for a locale and options. Formatters are cached, because creating one takes longer than using it many times. */
 function formatter<Options, Instance>(kind: Formatter<Options, Instance>, locale: string, options: Options): Instance {
   const key = `${kind.name} ${locale} ${JSON.stringify(options)}`;
-  const kept = formatters.get(key);
-  if (kept instanceof kind) return kept;
+  const cached = formatters.get(key);
+  if (cached instanceof kind) return cached;
   if (formatters.size >= MAX_FORMATTERS) formatters.clear();
   const format = new kind(locale, options);
   formatters.set(key, format);
@@ -252,7 +255,7 @@ function formatter<Options, Instance>(kind: Formatter<Options, Instance>, locale
 
 const Current = createContext(new Language('en'));
 
-/** Provides this language to the components below it. */
+/** Provides a language to the components inside. */
 export const LanguageProvider = Current.Provider;
 
 /** Returns the language of the page that is being rendered. */

@@ -1,12 +1,12 @@
-/** Labels for values of the API. A value without a label is shown as it is. */
+/** The labels of fields, languages, countries and other values of the API, in the user's language. */
 import { languageCodes } from '../../audience/contacts/contact-languages.ts';
 import { readCountries } from '../../database/reference-data.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { isWordKey, type Language } from './index.ts';
 
 /**
- * Returns the label of a contact's field: a text for a built-in field; otherwise its name with spaces for underscores and a
- * capital first letter.
+ * Returns the label of a contact's field. For a custom field this is its name, with spaces in place of underscores and a capital first
+ * letter.
  */
 export function fieldLabel(language: Language, name: string): string {
   const key = `field.${name}`;
@@ -15,18 +15,18 @@ export function fieldLabel(language: Language, name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Returns a function that names languages, given by ISO 639-1 codes, in the user's language; '' for ''. */
+/** Returns a function that names the language with an ISO 639-1 code in the user's language. The name of an empty code is empty. */
 export function languageNamer(language: Language): (code: string) => string {
   const names = new Intl.DisplayNames(language.locale, { type: 'language' });
   return (code) => (code === '' ? '' : (names.of(code) ?? code));
 }
 
-/** Returns every language as an option of a choice, by its name in the user's language. */
+/** Returns all languages as the options of a choice, in the order of their names in the user's language. */
 export function languageOptions(language: Language): { value: string; label: string }[] {
   const nameOf = languageNamer(language);
   return languageCodes()
     .map((code) => ({ value: code, label: nameOf(code) }))
-    .sort((one, other) => one.label.localeCompare(other.label, language.locale));
+    .sort((a, b) => a.label.localeCompare(b.label, language.locale));
 }
 
 /** A country by its English name and its code of ISO 3166-1. */
@@ -35,7 +35,10 @@ interface NamedCountry {
   iso2: string;
 }
 
-/** The names of countries by the code of the language, not by the locale: a name that is chosen must be found again (`findCountry`). */
+/**
+ * The names of countries by the code of the language. The locale does not count, because `findCountry` must find every name that a user can
+ * choose.
+ */
 const countryNames = new Map<string, Intl.DisplayNames>();
 
 /** Returns a function that names a country in the user's language, or in English if the language has no name for it. */
@@ -46,12 +49,12 @@ export function countryNamer({ code }: Pick<Language, 'code'>): (country: NamedC
   return ({ name, iso2 }) => findName(names, iso2) ?? name;
 }
 
-/** Some codes of the reference data have a form that Intl does not accept. */
+/** Returns the name of a country; undefined if Intl has none. Some codes of the reference data have a form that Intl does not accept. */
 function findName(names: Intl.DisplayNames, code: string): string | undefined {
   return /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined;
 }
 
-/** Returns countries as options of a choice, by their names in the user's language. */
+/** Returns countries as the options of a choice, in the order of their names in the user's language. */
 export function countryOptions(
   language: Language,
   countries: readonly (NamedCountry & { id: number })[],
@@ -60,12 +63,12 @@ export function countryOptions(
   const { compare } = new Intl.Collator(language.locale);
   return countries
     .map((country) => ({ value: String(country.id), label: nameOf(country) }))
-    .sort((one, other) => compare(one.label, other.label));
+    .sort((a, b) => compare(a.label, b.label));
 }
 
 let countriesByName: ReadonlyMap<string, NamedCountry> | undefined;
 
-/** Finds the country with this name in English or another language of the dashboard, in capital or small letters. */
+/** Returns the country with this name in a language of the dashboard, in capital or small letters; undefined if there is none. */
 export function findCountry(name: string): NamedCountry | undefined {
   countriesByName ??= readNames();
   return countriesByName.get(name.toLowerCase());
@@ -81,13 +84,13 @@ function readNames(): Map<string, NamedCountry> {
   );
 }
 
-/** Returns the value of a contact's field as it is shown: a country by its name in the user's language. */
+/** Returns the value of a contact's field for a page. A country is named in the user's language; other values do not change. */
 export function fieldText(language: Language, field: string, value: string): string {
   const country = field === 'country' ? findCountry(value) : undefined;
   return country === undefined ? value : countryNamer(language)(country);
 }
 
-/** Returns the label of a value of the API in the user's language, or the value if there is none. */
+/** Returns the label of a value of the API in the user's language, or the value itself if it has no label. */
 export function knownWord(
   language: Language,
   kind: 'delivery' | 'source' | 'suppression' | 'entered' | 'inactive',

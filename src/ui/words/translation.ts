@@ -1,9 +1,9 @@
-/** The types of the catalogue: its keys, and the values that each text needs. */
+/** The types of catalogues of texts, and of the values that a text needs. */
 
-/** A text, or one for each plural form. `{name}` stands for a value. */
+/** A text, or a text for each plural form. `{name}` stands for a value. */
 export type Entry = string | { readonly one: string; readonly other: string };
 
-/** A catalogue with the same keys as another one, and with plural forms at the same keys. */
+/** A catalogue with the keys of another catalogue, and with plural forms at the same keys. */
 export type Translation<Catalogue> = {
   readonly [Key in keyof Catalogue]: Catalogue[Key] extends string
     ? string
@@ -13,5 +13,5 @@ export type Translation<Catalogue> = {
 type NamesIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type NamesOf<Text> = Text extends string ? NamesIn<Text> : 'count' | NamesIn<Text[keyof Text]>;
 
-/** The values that a text needs; `count` is a number, which chooses the plural form. */
+/** The values that a text needs. The value `count` is a number and chooses the plural form. */
 export type ValuesOf<Text> = { readonly [Name in NamesOf<Text>]: Name extends 'count' ? number : string | number };

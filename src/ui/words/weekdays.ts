@@ -1,14 +1,14 @@
 /** The names of the weekdays. */
 import type { Language } from './index.ts';
 
-/** Any Monday. */
+/** A Monday. */
 const MONDAY = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 
-/** The weekdays by number; 1 is Monday. */
+/** The numbers of the weekdays. 1 is Monday. */
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 
-/** Returns the name of a weekday in the user's language. */
+/** Returns the name of the weekday with this number in the user's language. */
 export function weekdayName({ locale }: Language, day: number): string {
   return new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(MONDAY + (day - 1) * DAY_MS);
 }

@@ -1,16 +1,16 @@
 /** Makes screen readers announce changes. */
 
 /**
- * Returns a function that announces a text in a live region of the page (role=status), which must not be replaced. Of several
- * texts within `everyMs` only the last is announced. The text of an end is announced at once.
+ * Returns a function that announces a text in a live region (role=status) of the page. The region must not be replaced. Of several texts
+ * within `everyMs` only the last is announced. A text with `isEnd` is announced at once.
  */
 export function announcer(findRegion: () => Element | null, everyMs: number): (text: string, isEnd?: boolean) => void {
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let announcedAt = Number.NEGATIVE_INFINITY;
   let next = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const say = () => {
+  const announce = () => {
     timer = undefined;
-    saidAt = performance.now();
+    announcedAt = performance.now();
     const region = findRegion();
     if (region !== null && region.textContent !== next) region.textContent = next;
   };
@@ -18,9 +18,9 @@ export function announcer(findRegion: () => Element | null, everyMs: number): (t
     next = text;
     if (isEnd) {
       clearTimeout(timer);
-      say();
+      announce();
     } else {
-      timer ??= setTimeout(say, Math.max(0, saidAt + everyMs - performance.now()));
+      timer ??= setTimeout(announce, Math.max(0, announcedAt + everyMs - performance.now()));
     }
   };
 }

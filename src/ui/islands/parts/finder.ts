@@ -1,24 +1,23 @@
 /**
- * The command menu: shows what matches the typed text, and lets the arrow keys choose of it while the focus stays in the field (the
- * combobox pattern of the ARIA Authoring Practices Guide). The browser gives
- * the focus back at the end.
+ * The command menu. It shows the options that match the typed text. The arrow keys choose an option while the focus stays in the field
+ * (the combobox pattern of the ARIA Authoring Practices Guide). When the menu closes, the browser returns the focus.
  */
 import { readPage } from './read-page.ts';
 
-/** How long after a keystroke the server is asked. */
+/** How long after a keystroke the server is asked for options. */
 const TYPING_MS = 120;
 
-/** Opens the menu; does nothing if it or another dialog is open, which it would close. */
+/** Opens the menu. Does nothing if a dialog is open already, because the menu would close it. */
 export function open(): void {
   const dialog = document.querySelector<HTMLDialogElement>('#finder');
   if (dialog === null || document.querySelector('dialog:popover-open') !== null) return;
-  menuOf ??= makeMenu(dialog);
+  menu ??= makeMenu(dialog);
   dialog.showPopover();
-  menuOf?.start();
+  menu?.start();
 }
 
-/** The menu once it was opened. */
-let menuOf: ReturnType<typeof makeMenu> = null;
+/** The menu; null until it is first opened. */
+let menu: ReturnType<typeof makeMenu> = null;
 
 function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   const field = dialog.querySelector('input');
@@ -28,27 +27,27 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   status.setAttribute('role', 'status');
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
-  /** The text whose options are shown. */
-  let shown: string | null = null;
+  /** The text whose options are shown; null if none are. */
+  let shownText: string | null = null;
 
   const options = () => [...list.querySelectorAll<HTMLAnchorElement>('[role="option"]')];
-  const active = () => options().find((option) => option.getAttribute('aria-selected') === 'true');
+  const chosen = () => options().find((option) => option.getAttribute('aria-selected') === 'true');
   const choose = (option: HTMLElement | undefined) => {
     for (const other of options()) other.setAttribute('aria-selected', String(other === option));
     if (option === undefined) field.removeAttribute('aria-activedescendant');
     else field.setAttribute('aria-activedescendant', option.id);
   };
-  const look = async () => {
+  const update = async () => {
     clearTimeout(timer);
     latest.abort();
     latest = new AbortController();
     const { signal } = latest;
     const text = field.value;
     const page = await readPage(`/find/options?${new URLSearchParams({ text })}`, signal);
-    // What was typed since shows its own options.
+    // If the user has typed more, a later request shows its own options.
     if (signal.aborted) return;
     const found = page instanceof Document ? page.querySelector<HTMLElement>('#finder-options') : null;
-    shown = found === null ? null : text;
+    shownText = found === null ? null : text;
     list.replaceChildren(...(found === null ? [] : [document.adoptNode(found)]));
     list.scrollTop = 0;
     list.hidden = options().length === 0;
@@ -58,15 +57,15 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   };
   const move = (step: 1 | -1) => {
     const all = options();
-    const at = all.findIndex((option) => option.getAttribute('aria-selected') === 'true');
-    const next = all.at((at + step + all.length) % Math.max(all.length, 1));
+    const index = all.findIndex((option) => option.getAttribute('aria-selected') === 'true');
+    const next = all.at((index + step + all.length) % Math.max(all.length, 1));
     choose(next);
     next?.scrollIntoView({ block: 'nearest' });
   };
 
   field.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(look, TYPING_MS);
+    timer = setTimeout(update, TYPING_MS);
   });
   field.addEventListener('keydown', (event) => {
     if (event.isComposing) return;
@@ -75,24 +74,24 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
       move(event.key === 'ArrowDown' ? 1 : -1);
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      const isShown = shown === field.value;
-      // A user who types quickly and presses Enter means the options of the typed text, not those shown before.
-      void (isShown ? Promise.resolve() : look()).then(() => active()?.click());
+      // A user who types quickly and presses Enter means an option of the typed text, not one of those shown before.
+      const isUpToDate = shownText === field.value;
+      void (isUpToDate ? Promise.resolve() : update()).then(() => chosen()?.click());
     }
   });
   list.addEventListener('pointermove', ({ target }) => {
     const option = target instanceof Element ? target.closest<HTMLElement>('[role="option"]') : null;
-    if (option !== null && option !== active()) choose(option);
+    if (option !== null && option !== chosen()) choose(option);
   });
-  // The focus stays in the field.
+  // A press on an option must not take the focus from the field.
   list.addEventListener('pointerdown', (event) => event.preventDefault());
-  const closing = dialog.querySelector<HTMLElement>('[data-close]');
-  closing?.addEventListener('click', () => dialog.hidePopover());
+  const closeButton = dialog.querySelector<HTMLElement>('[data-close]');
+  closeButton?.addEventListener('click', () => dialog.hidePopover());
   dialog.addEventListener('keydown', (event) => {
     if (event.key !== 'Tab') return;
-    // The browser would let the focus leave for its own controls.
+    // The focus moves only between the field and the button. Otherwise it could leave the page for the browser's own controls.
     event.preventDefault();
-    (document.activeElement === field ? closing : field)?.focus();
+    (document.activeElement === field ? closeButton : field)?.focus();
   });
   dialog.addEventListener('click', ({ target }) => {
     if (target === dialog) dialog.hidePopover();
@@ -104,7 +103,7 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   return {
     start() {
       field.select();
-      void look();
+      void update();
     },
   };
 }

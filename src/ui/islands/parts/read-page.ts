@@ -1,22 +1,21 @@
-/** Loads a page to take parts of it. */
+/** Loads a page, of which scripts take parts. */
 
 /**
- * Why there is no page. failed: the network, the server or a timeout; ended: `signal` aborted it; signed-out: the user is no
- * longer signed in.
+ * Why a page could not be loaded. `failed`: the network or the server failed, or took too long. `ended`: `signal` aborted the request.
+ * `signed-out`: the user is no longer signed in.
  */
 export type NoPage = 'failed' | 'ended' | 'signed-out';
 
 const SIGN_IN_PATH = '/login';
-/** The timeout of a request. */
-const PATIENCE_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 20_000;
 
-/** Returns the page at `url`, or why there is none. */
+/** Returns the page at `url`, or why it could not be loaded. */
 export async function readPage(url: string, signal?: AbortSignal): Promise<Document | NoPage> {
-  const limit = AbortSignal.timeout(PATIENCE_MS);
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   try {
     const response = await fetch(url, {
       headers: { accept: 'text/html' },
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
     if (response.redirected && new URL(response.url).pathname === SIGN_IN_PATH) return 'signed-out';
     const text = await response.text();
@@ -26,7 +25,7 @@ export async function readPage(url: string, signal?: AbortSignal): Promise<Docum
   }
 }
 
-/** Returns true if the user is using this element: it contains the focus or an open dialog, which replacing it would lose. */
+/** Returns true if the user is using an element, because it contains the focus or an open dialog. Replacing the element would lose both. */
 export function isInUse(element: Element): boolean {
   return element.contains(document.activeElement) || element.querySelector(':popover-open') !== null;
 }

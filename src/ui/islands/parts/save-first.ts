@@ -1,14 +1,15 @@
 /** Saves unsaved changes before the user leaves through a link or a form of the page. */
 
 export interface Unsaved {
+  /** Returns true if there are changes to save. */
   mustSave(): boolean;
-  /** Saves, and reports a failure itself. Leaving then continues, and the browser asks the user to confirm it. */
+  /** Saves the changes. Reports a failure itself; the user then leaves unless they cancel when the browser asks. */
   save(): Promise<void>;
 }
 
-/** Watches the links and forms of a page, which may be the page around this frame. */
+/** Saves before links and forms of `page` lead away. `page` is this page or, in a frame, the page around it. */
 export function saveBeforeLeaving(page: Document, { mustSave, save }: Unsaved): void {
-  // In another window, elements are instances of that window's classes.
+  // The elements of a page are instances of the classes of its own window.
   const view = page.defaultView;
   if (view === null) return;
   let isLeaving = false;
@@ -25,8 +26,8 @@ export function saveBeforeLeaving(page: Document, { mustSave, save }: Unsaved): 
     const { target, ctrlKey, metaKey, shiftKey } = event;
     const link = target instanceof view.Element ? target.closest<HTMLAnchorElement>('a[href]') : null;
     if (link === null || ctrlKey || metaKey || shiftKey || link.target === '_blank') return;
-    const isElsewhere = link.href.startsWith('http') && !link.getAttribute('href')?.startsWith('#');
-    if (isElsewhere) saveFirst(event, () => link.click());
+    const leadsAway = link.href.startsWith('http') && !link.getAttribute('href')?.startsWith('#');
+    if (leadsAway) saveFirst(event, () => link.click());
   });
   page.addEventListener('submit', (event) => {
     const { target: form, submitter } = event;

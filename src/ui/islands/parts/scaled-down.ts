@@ -1,15 +1,15 @@
-/** Scales pictures down before they are uploaded, because no mail shows them wider and every recipient would load all of their bytes. */
+/** Scales pictures down before they are uploaded. No mail shows wider pictures, but every recipient would load all of their bytes. */
 
 const MAX_WIDTH = 1600;
 const QUALITY = 0.85;
-/** Without GIF, because it may be animated, which a canvas does not support. */
-const SCALED = ['image/png', 'image/jpeg', 'image/webp'];
+/** The types that are scaled down. GIF is not among them, because a GIF may be animated, which a canvas does not support. */
+const SCALED_TYPES = ['image/png', 'image/jpeg', 'image/webp'];
 
-/** Returns the file, or the same picture in the same format, 1600 pixels wide. */
+/** Returns a picture of at most 1600 pixels in width, in the same format. Returns the file itself if it cannot be scaled down. */
 export async function scaledDown(file: File): Promise<Blob> {
-  if (!SCALED.includes(file.type)) return file;
+  if (!SCALED_TYPES.includes(file.type)) return file;
   const bitmap = await createImageBitmap(file).catch(() => null);
-  // For a file that the browser cannot decode, the server reports the problem.
+  // A file that the browser cannot decode is uploaded, because the server reports the problem.
   if (bitmap === null || bitmap.width <= MAX_WIDTH) return file;
   const canvas = document.createElement('canvas');
   canvas.width = MAX_WIDTH;

@@ -1,17 +1,18 @@
-/** Handles single-key shortcuts. A user can switch them off; then the page has no dialog that explains them. */
+/** Handles single-key shortcuts. If a user has switched them off, the page has no dialog that explains them. */
 
 /** How long after `g` the next key still selects a page, in milliseconds. */
-const PATIENCE_MS = 1500;
+const GO_MS = 1500;
 const help = document.querySelector<HTMLDialogElement>('#shortcuts');
+/** Until when the next key selects a page, by the time stamps of events; 0 if `g` was not pressed. */
 let goUntil = 0;
 
-if (help !== null) addEventListener('keydown', answer);
-// The button to close is the only control of the list, and the page behind it is covered.
+if (help !== null) addEventListener('keydown', onKey);
+// The focus stays on the button that closes the dialog, because the dialog has no other control and covers the page.
 help?.addEventListener('keydown', (event) => {
   if (event.key === 'Tab') event.preventDefault();
 });
 
-function answer(event: KeyboardEvent): void {
+function onKey(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(target)) return;
   if (document.querySelector('dialog:popover-open') !== null) return;
@@ -23,7 +24,7 @@ function answer(event: KeyboardEvent): void {
     event.preventDefault();
     link.click();
   } else if (key === 'g') {
-    goUntil = event.timeStamp + PATIENCE_MS;
+    goUntil = event.timeStamp + GO_MS;
   } else if (key === '?') {
     event.preventDefault();
     help?.showPopover();
