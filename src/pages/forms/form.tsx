@@ -2,10 +2,9 @@
  * The page of a public form. Its reply does not reveal whether an address is known already. The proof of work needs a script; without
  * scripts the form works for a few visitors per hour only.
  */
-import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Challenges } from '../../forms/challenges.ts';
-import { countShown, type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
+import { type Form, findFormByToken, formOffCode } from '../../forms/forms.ts';
 import { type Outcome, takeRequest } from '../../forms/requests.ts';
 import { readShown } from '../../forms/shown-form.ts';
 import { type Faults, type Filled, FormInputs, NOTHING_FILLED, TRAP } from '../../http/pages/form-markup.tsx';
@@ -16,9 +15,10 @@ import type { FormBody } from '../../http/requests/form-fields.ts';
 import { builtFile, builtUrls } from '../../http/static-files.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { publicBrand } from '../../templates/brand/brand.ts';
-import type { Clock } from '../../time/clock.ts';
 import { networkOf } from '../../users/throttle.ts';
+import { FloodLimit } from './flood-limit.ts';
 import { filledForm, readFilled } from './read-filled.ts';
+import { ShownCounts } from './shown-counts.ts';
 
 interface ByToken {
   Params: { token: string };
@@ -146,66 +146,5 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
       </>,
       { script: builtUrls('form').url, sends: 'here' },
     );
-  }
-}
-
-const WINDOW_MS = 60_000;
-const MAX_PER_WINDOW = 60;
-/** The maximum number of networks in memory. Beyond it, the one whose window began first is forgotten. */
-const MAX_NETWORKS = 10_000;
-
-/** Limits how many forms a network can submit per minute, before the costly steps: the proof of work and the write to the database. */
-class FloodLimit {
-  readonly #clock: Clock;
-  /** The number of submissions of each network, and the beginning of its window in monotonic milliseconds. */
-  readonly #windows = new Map<string, { count: number; since: number }>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Counts a form that a network submitted. Returns true if the network has submitted too many in the current minute. */
-  isExceeded(network: string): boolean {
-    const now = this.#clock.monotonic();
-    const window = this.#windows.get(network);
-    if (window !== undefined && now - window.since < WINDOW_MS) return ++window.count > MAX_PER_WINDOW;
-    this.#windows.delete(network);
-    this.#windows.set(network, { count: 1, since: now });
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size > MAX_NETWORKS && oldest !== undefined) this.#windows.delete(oldest);
-    return false;
-  }
-}
-
-const WRITE_MS = 2000;
-
-/** Counts the views of forms in memory. The counts are stored every two seconds only, because anyone can open a page very often. */
-class ShownCounts {
-  readonly #deps: Pick<Deps, 'db' | 'lock'>;
-  #unwritten = new Map<number, number>();
-  #isWaiting = false;
-
-  /** When `app` closes, the counts that are still in memory are stored. */
-  constructor(app: FastifyInstance, deps: Pick<Deps, 'db' | 'lock'>) {
-    this.#deps = deps;
-    app.addHook('onClose', () => this.#write());
-  }
-
-  /** Counts a view of a form. If the process is killed, the counts of the last seconds are lost. */
-  add(formId: number): void {
-    this.#unwritten.set(formId, (this.#unwritten.get(formId) ?? 0) + 1);
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    void setTimeout(WRITE_MS, null, { ref: false }).then(() => this.#write());
-  }
-
-  async #write(): Promise<void> {
-    const shown = this.#unwritten;
-    this.#unwritten = new Map();
-    this.#isWaiting = false;
-    if (shown.size === 0) return;
-    const { db, lock } = this.#deps;
-    // If another process holds the lock for long, these counts are lost: they are not worth waiting for.
-    await lock.write(() => countShown(db.$client, shown), WRITE_MS).catch(() => undefined);
   }
 }

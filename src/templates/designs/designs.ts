@@ -1,15 +1,11 @@
 /**
  * Designs: the content of a single send, a schedule or an own template as a design page edits it. This file makes and checks the
- * signed links that open the page, reads the data of its preview, limits its test mails, and saves designs.
+ * signed links that open the page, reads the data of its preview, and limits its test mails.
  */
 import { asc, desc, eq, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
-import { createScheduleMailing, freezeSchedule } from '../../automations/automations.ts';
-import type { SingleSendActionDeps } from '../../campaigns/single-sends.ts';
-import { changeUnsent } from '../../campaigns/status.ts';
 import { requireOwnAddresses } from '../../campaigns/test-mail.ts';
-import type { MailContent } from '../../database/functions/packed-content.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
 import {
@@ -25,18 +21,14 @@ import {
   singleSends,
   type Target,
 } from '../../database/schema/index.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { senderAddress } from '../../delivery/compiling/freeze.ts';
 import type { Values } from '../../delivery/content/merge.ts';
 import { findContactValues } from '../../delivery/content/values.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { findAudienceContact } from '../../delivery/queue/enqueue-recipients.ts';
-import { conflict, Failure, notFound } from '../../errors/failure.ts';
-import { sentence } from '../../errors/sentences.ts';
-import { isoTimestamp } from '../../time/clock.ts';
+import { Failure } from '../../errors/failure.ts';
 import { findUser } from '../../users/users.ts';
 import { findTemplateCodes } from '../mail-content.ts';
-import { changeTemplate, requireTemplate, templateCodes } from '../own-templates.ts';
 
 const PURPOSE = 'design';
 /** How long a link can be opened. A page that is open when the link expires works for the same time again. */
@@ -48,9 +40,6 @@ export interface TemplateCode {
   template_json: string;
   template_html: string;
 }
-
-/** The parts of a mail to store. Absent parts do not change. */
-type StoredContent = TemplateCode & Partial<MailContent & Pick<Design, 'subject' | 'preheader'>>;
 
 export interface Design extends TemplateCode {
   kind: 'single' | 'schedule' | 'template';
@@ -70,7 +59,7 @@ export interface Design extends TemplateCode {
   excluded: Target[];
   /** True if no mail is sent with this content yet. A draft may be saved unfinished. */
   isDraft: boolean;
-  /** Why the content can no longer be changed; null if it can. */
+  /** Why the content can no longer be changed; null if it can be changed. */
   locked: string | null;
   /** When the link expires, in epoch milliseconds. */
   until: number;
@@ -112,7 +101,7 @@ export function findDesign(
   return mayChange(db, Number(userId), design.user_id) ? design : 'withdrawn';
 }
 
-/** Returns when a key pair of this account was last revoked, in epoch milliseconds; 0 if none was. */
+/** Returns when a key pair of this account was last revoked, in epoch milliseconds; 0 if no pair was ever revoked. */
 function pairRevokedAt(db: Db, accountId: number): number {
   const last = db
     .select({ at: max(apiKeys.revoked_at) })
@@ -213,7 +202,7 @@ function automationTargets({
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
-/** Returns when the links to this design were last revoked, in epoch milliseconds; 0 if they never were. */
+/** Returns when the links to this design were last revoked, in epoch milliseconds; 0 if they were never revoked. */
 function revokedAt(db: Db, utr: string): number {
   const row = db.select().from(designRevocations).where(eq(designRevocations.utr, utr)).get();
   return row?.revoked_at ?? 0;
@@ -297,93 +286,4 @@ export function sampleValues(db: Db, design: Design, address: Address | null): V
   if (addressId === undefined) return null;
   const contactId = findAudienceContact(db.$client, design, addressId) ?? undefined;
   return findContactValues(db, design.user_id, contactId);
-}
-
-/**
- * Stores new template code, and the subject and preview text unless they are absent. `userId` is the user who made the change; null if
- * this is not known. A mail of a live automation gets a new revision of its mailing. A queued single send stays queued and is sent with
- * the new code. Throws 409 if a single send has started, or if a live automation could not send this code.
- */
-export async function saveDesign(
-  deps: SingleSendActionDeps,
-  design: Design,
-  code: TemplateCode & Partial<Pick<Design, 'subject' | 'preheader'>>,
-  userId: number | null,
-): Promise<void> {
-  if (design.kind === 'template') return saveTemplate(deps, design, code);
-  await saveContent(deps, design.kind, design.id, code, userId);
-}
-
-/** Stores the content of a single send or a schedule in the way of `saveDesign`. Also throws 404 if the record was deleted. */
-export async function saveContent(
-  deps: SingleSendActionDeps,
-  kind: 'single' | 'schedule',
-  id: number,
-  content: StoredContent,
-  userId: number | null,
-): Promise<void> {
-  if (kind === 'single') saveSingleSend(deps, id, content, userId);
-  else await saveSchedule(deps, id, content, userId);
-  deps.wake();
-}
-
-async function saveTemplate(
-  { db, clock }: SingleSendActionDeps,
-  { id, user_id }: Design,
-  { template_json, template_html }: TemplateCode,
-): Promise<void> {
-  const codes = await templateCodes(user_id, template_json, template_html);
-  const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
-  inTransaction(db, save);
-}
-
-function saveSingleSend(
-  { db, clock }: SingleSendActionDeps,
-  id: number,
-  content: StoredContent,
-  userId: number | null,
-): void {
-  inTransaction(db, (tx) => {
-    const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
-    if (send === undefined) throw notFound('Record not found');
-    if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
-    changeUnsent(db, id, {
-      ...content,
-      template_json: content.template_json || null,
-      template_html: content.template_html || null,
-      changed_by: userId,
-      updated_at: isoTimestamp(clock.now()),
-    });
-  });
-}
-
-async function saveSchedule(
-  deps: SingleSendActionDeps,
-  id: number,
-  content: StoredContent,
-  userId: number | null,
-): Promise<void> {
-  const { db, clock } = deps;
-  const read = () => {
-    const schedule = db.select().from(automationSchedules).where(eq(automationSchedules.id, id)).get();
-    if (schedule === undefined) throw notFound('Record not found');
-    return schedule;
-  };
-  const schedule = { ...read(), ...content };
-  const current = db.select().from(automations).where(eq(automations.id, schedule.automation_id)).get();
-  if (current === undefined) throw notFound('Record not found');
-  const frozen = await freezeSchedule(deps, current, schedule);
-  const now = isoTimestamp(clock.now());
-  inTransaction(db, (tx) => {
-    const before = read();
-    const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
-    if (automation?.status === AUTOMATION_STATUS.live) {
-      if ('problem' in frozen) throw conflict(sentence('live_change_broken', frozen));
-      createScheduleMailing(db, automation, schedule, frozen, now);
-    }
-    tx.update(automationSchedules)
-      .set({ ...content, changed_by: userId, updated_at: now })
-      .where(eq(automationSchedules.id, id))
-      .run();
-  });
 }

@@ -25,7 +25,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { saveContent } from '../designs/designs.ts';
+import { saveContent } from '../designs/save-design.ts';
 import { closeVersion, findTemplateCodes, type Mail, requireMail } from '../mail-content.ts';
 
 type Version = typeof mailVersions.$inferSelect;

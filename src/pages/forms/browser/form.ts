@@ -1,11 +1,11 @@
 /**
  * Makes automated submissions costly: solves the form's proof-of-work challenge while the visitor types, on our own page and on
- * websites that embed a form. If the script finds no solution, it submits the form without one, and the next page may ask again.
+ * websites that embed a form. If the script finds no solution, it submits the form unsolved, and the next page may ask again.
  */
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 
-/** How long after the challenge was created the form is submitted at the earliest. An earlier submission counts as a bot's. */
+/** The minimum time from the creation of the challenge to the submission. The server takes an earlier submission for a bot's. */
 const MIN_WAIT_MS = 2500;
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-sendlark]')) addProof(form);

@@ -28,15 +28,7 @@ import type { Deps } from '../../../operations/deps.ts';
 import { designerBrand } from '../../brand/brand.ts';
 import { knownPlaceholders } from '../../content-warnings.ts';
 import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
-import {
-  allowTest,
-  type Design,
-  findDesign,
-  sampleValues,
-  saveDesign,
-  senderValues,
-  type TemplateCode,
-} from '../designs.ts';
+import { allowTest, type Design, findDesign, sampleValues, senderValues, type TemplateCode } from '../designs.ts';
 import {
   addBlock,
   changeBlock,
@@ -46,6 +38,7 @@ import {
   requireBlock,
   restoreBlock,
 } from '../operations/saved-blocks.ts';
+import { saveDesign } from '../save-design.ts';
 import { editorPage, languageOfDesign } from './editor.tsx';
 import { designVersions, earlierVersions } from './versions.tsx';
 
