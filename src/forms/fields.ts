@@ -24,13 +24,13 @@ export interface AskedField {
   key: string;
   /** The field's name in the API. */
   name: string;
-  /** The label that the owner has chosen; empty for the field's usual name. */
+  /** The label that the owner has chosen; empty for the usual name of the field. */
   label: string;
   required: boolean;
   type: FieldType;
 }
 
-/** Returns the stored form of the field with this name; undefined if forms of the account cannot have such a field. */
+/** Returns the field with this name as it is stored; undefined if forms of the account cannot have such a field. */
 export function findField(db: Db, accountId: number, name: string): FormField['field'] | undefined {
   // Forms do not ask for the language, because contacts get the language of the form.
   if (isLineField(name) && name !== 'language') return name;

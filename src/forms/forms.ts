@@ -79,7 +79,7 @@ export function changeForm(db: Db, { id, user_id }: Form, input: FormInput, now:
     .run();
 }
 
-/** Returns why a form accepts no subscriptions now; null if it does. */
+/** Returns why a form accepts no subscriptions now; null if it accepts them. */
 export function formOffCode(client: Database, config: Config, form: Form): FormOffCode | null {
   if (form.is_active === 0) return 'off';
   const row = client

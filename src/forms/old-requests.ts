@@ -46,7 +46,7 @@ interface Removed {
 
 export class OldRequests {
   readonly #client: Database;
-  /** Until when the removal pauses, in monotonic milliseconds. */
+  /** The end of the present pause of the removal, in monotonic milliseconds. */
   #pausesUntil = Number.NEGATIVE_INFINITY;
 
   constructor(client: Database) {

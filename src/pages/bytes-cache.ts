@@ -21,7 +21,7 @@ export class BytesCache {
     return bytes;
   }
 
-  /** Adds to the total size. If the size is too large then, drops entries. */
+  /** Adds to the total size, then drops entries while the size is above the maximum. */
   #makeRoom(added: number): void {
     this.#bytes += added;
     for (const [oldest, { length }] of this.#entries) {

@@ -53,7 +53,7 @@ const LOOKALIKES: Record<string, string> = {
 export type PasswordFault = 'short' | 'long' | 'common' | 'personal';
 
 /**
- * Returns why a new password is not accepted, or null if it is. A password must not consist of the texts in `person`, such as the
+ * Returns why a new password is not accepted; null if it is accepted. A password must not consist of the texts in `person`, such as the
  * user's name and e-mail address.
  */
 export function passwordFault(password: string, person: readonly string[]): PasswordFault | null {

@@ -35,8 +35,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Returns true if a password matches a stored text. Without a stored text it returns false after the same time, so that timing
- * does not reveal whether a user has a password. Throws 503 if too many hashes wait.
+ * Returns true if a password matches the stored text of a user. If `stored` is null, because there is no such user or no password,
+ * returns false after the same time, so that timing does not reveal this. Throws 503 if too many hashes wait.
  */
 export async function verifyPassword(password: string, stored: string | null, turn: Turn): Promise<boolean> {
   const { cost, salt, hash } = stored === null ? NO_PASSWORD : parseStored(stored);

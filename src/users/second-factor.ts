@@ -47,7 +47,7 @@ export function renewRecoveryCodes(db: Db, user: User, actor: Actor, now: Date):
   return codes;
 }
 
-/** Returns true if `code` is a right code of the app or a recovery code. A right code is used up, so that none is accepted twice. */
+/** Returns true if `code` is a right code of the app or a recovery code. A right code is used up, so that no code is accepted twice. */
 export function useCode(db: Db, user: User, code: string, actor: Actor, now: Date): boolean {
   const step = user.totp_secret === null ? null : matchTotp(user.totp_secret, code, user.totp_last_step, now);
   if (step !== null) {

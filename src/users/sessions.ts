@@ -16,7 +16,7 @@ const IDLE_MS = 12 * HOUR_MS;
 export const SESSION_MS = 30 * 24 * HOUR_MS;
 /** The age from which `last_seen_at` is updated. Requests in between do not update it, because each write waits for the disk. */
 const SEEN_AGE_MS = 5 * 60_000;
-/** The maximum number of sessions of one user. Beyond it, a new session ends the one that is unused for longest. */
+/** The maximum number of sessions of one user. If a user has more, the session that is unused for longest is ended. */
 const MAX_SESSIONS = 50;
 const MAX_USER_AGENT = 255;
 

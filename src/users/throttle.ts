@@ -12,14 +12,14 @@ const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
 type CountKind = keyof typeof LONGEST_MS;
 /** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = 60 * 60_000;
-/** The maximum number of counts of each kind. Beyond it, the count that is unused for longest is forgotten. */
+/** The maximum number of counts of each kind. If there are more, the count that is unused for longest is forgotten. */
 const MAX_COUNTS = 10_000;
 
 interface Count {
   attempts: number;
-  /** When the last attempt was made, in monotonic time. */
+  /** When the last attempt was made, in monotonic milliseconds. */
   lastAt: number;
-  /** Until when the next attempt must wait, in monotonic time. */
+  /** The earliest time of the next attempt, in monotonic milliseconds. */
   waitUntil: number;
 }
 

@@ -19,7 +19,7 @@ export interface DispatcherDeps {
 
 /**
  * The maximum number of concurrent requests to all endpoints. An account may begin another request only while it has fewer running
- * requests than may still begin, so that accounts with slow endpoints always leave room for other accounts.
+ * requests than all accounts together may still begin, so that accounts with slow endpoints always leave room for other accounts.
  */
 const MAX_REQUESTS = 1000;
 /** How often the endpoints are read again at least, in case a message about a change was lost. */

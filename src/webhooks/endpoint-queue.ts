@@ -316,7 +316,10 @@ const DELAYS_MS = [
 /** Each wait is up to a tenth longer, so that events that failed together are not retried together. */
 const JITTER = 0.1;
 
-/** Returns the milliseconds from a failed attempt, the `attempts`-th, to the next; null if none follows. `random` is from 0 to 1. */
+/**
+ * Returns the milliseconds from the failed attempt with the number `attempts` to the next attempt; null if no attempt follows. `random`
+ * is from 0 to 1.
+ */
 function retryDelay(attempts: number, random: number): number | null {
   const delay = DELAYS_MS[attempts - 1];
   return delay === undefined ? null : Math.round(delay * (1 + JITTER * random));

@@ -53,7 +53,7 @@ export class EventWindow {
     }
   }
 
-  /** Removes and returns the next event that may be sent. */
+  /** Removes and returns the next event that may be sent; undefined if there is none. */
   next(): Item | undefined {
     return this.#ready.shift();
   }

@@ -32,8 +32,8 @@ export class OldEvents {
   }
 
   /**
-   * Removes some events of the next account. Returns true if there is more to do in this pass over the accounts. `now` is epoch
-   * milliseconds, `monotonic` the monotonic time.
+   * Removes some events of the next account. Returns true if there is more to do in this pass over the accounts. `now` is in
+   * epoch milliseconds, `monotonic` in monotonic milliseconds.
    */
   remove(now: number, monotonic: number): boolean {
     if (this.#lastAccount === 0 && monotonic - this.#workedAt < PASS_MS) return false;

@@ -18,7 +18,7 @@ export interface StoredEvent {
 export interface WaitingEvent extends StoredEvent {
   /** The number of failed attempts. */
   attempts: number;
-  /** When the first attempt failed, in epoch milliseconds; null if none has failed. */
+  /** When the first attempt failed, in epoch milliseconds; null if no attempt has failed. */
   failed_since: number | null;
   /** 1 for a test or replay. */
   is_manual: 0 | 1;
@@ -48,9 +48,9 @@ export interface Progress {
   position: number;
   /** The number of failures in a row. */
   failures: number;
-  /** When an attempt last succeeded since the last record, in epoch milliseconds; null if none did. */
+  /** When an attempt last succeeded, in epoch milliseconds; null if no attempt has succeeded since the last record. */
   takenAt: number | null;
-  /** When an attempt last failed since the last record, in epoch milliseconds; null if none did. */
+  /** When an attempt last failed, in epoch milliseconds; null if no attempt has failed since the last record. */
   failedAt: number | null;
   /** The attempts to add to the log. */
   attempts: readonly Attempt[];
@@ -62,7 +62,7 @@ export interface Progress {
     due_at: number | null;
     failed_since: number | null;
   }[];
-  /** Waiting events that succeeded or were given up. The next one of the lane becomes due. */
+  /** Waiting events that succeeded or were given up. The next event of the lane becomes due. */
   ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
   /** True if an attempt succeeded after earlier ones had failed. Then all waiting events are due at once. */
   recovered: boolean;
@@ -70,7 +70,7 @@ export interface Progress {
   disable: DisabledCode | null;
 }
 
-/** The number of successful attempts, and of failed ones, that are stored for each endpoint. */
+/** The maximum number of successful attempts, and also of failed attempts, that are stored for each endpoint. */
 export const KEPT_ATTEMPTS = 1000;
 
 export const READ_EVENTS = `

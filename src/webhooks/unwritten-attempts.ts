@@ -18,9 +18,9 @@ export class UnwrittenAttempts {
   #loggedAt = Number.NEGATIVE_INFINITY;
   /** The number of attempts since the last record. */
   count = 0;
-  /** When an attempt last succeeded since the last record, in epoch milliseconds; null if none did. */
+  /** When an attempt last succeeded, in epoch milliseconds; null if no attempt has succeeded since the last record. */
   takenAt: number | null = null;
-  /** When an attempt last failed since the last record, in epoch milliseconds; null if none did. */
+  /** When an attempt last failed, in epoch milliseconds; null if no attempt has failed since the last record. */
   failedAt: number | null = null;
 
   /** Adds an attempt that has ended. */

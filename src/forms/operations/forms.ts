@@ -35,7 +35,7 @@ const ById = Type.Object({ id: identifier('The form.') });
 
 const FormField = Type.Object({
   name: Type.String({ description: 'The name of the field.' }),
-  label: Type.String({ description: 'The label of the field on the page; empty: its usual name.' }),
+  label: Type.String({ description: 'The label of the field on the page; empty: the usual name of the field.' }),
   required: { ...zeroOrOne(), description: '1: the field must be filled in.' },
 });
 const FormRecord = Type.Object({
@@ -43,7 +43,10 @@ const FormRecord = Type.Object({
   name: Type.String({ description: 'The internal name, which visitors do not see.' }),
   contact_type_id: integer({ description: 'The contact type to which contacts are added.' }),
   sender_id: integer({ description: 'The sender of the e-mail that asks for a confirmation.' }),
-  segment_id: { ...nullable(integer()), description: 'The segment to which contacts are also added; null: none.' },
+  segment_id: {
+    ...nullable(integer()),
+    description: 'The segment to which contacts are also added; null: no segment.',
+  },
   language: { ...choice(...PAGE_LANGUAGES), description: 'The language of the page and the e-mail.' },
   is_active: { ...zeroOrOne(), description: '0: the form is switched off.' },
   off_code: {

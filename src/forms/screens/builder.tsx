@@ -10,7 +10,7 @@ import { Basics } from './basics.tsx';
 import type { Choices, Draft } from './draft.ts';
 import { FormPreview } from './preview.tsx';
 
-/** The texts that are collapsed at first, because the usual ones are mostly enough. */
+/** The texts that are collapsed at first, because their usual wording is mostly enough. */
 const LATER_TEXTS = ['sent_text', 'confirmed_text', 'already_text', 'expired_text', 'off_text'] as const;
 
 interface BuilderProps {

@@ -33,7 +33,7 @@ const Brand = Type.Object({
     description: 'Up to six colours such as #1d5b46. Buttons and links have the first colour.',
   }),
   ...Look,
-  updated_at: nullable(isoTimestampSchema(), 'When the brand was last changed, UTC; null: never.'),
+  updated_at: nullable(isoTimestampSchema(), 'When the brand was last changed, UTC; null: it was never changed.'),
 });
 
 export type Brand = Static<typeof Brand>;

@@ -76,7 +76,7 @@ export const versionInput = {
 };
 type VersionInput = Static<Type.TObject<typeof versionInput>>;
 
-/** Returns the versions of a mail, and the languages of its audience without a version; none of the latter if `audience` is null. */
+/** Returns the versions of a mail, and the languages of its audience for which it has no version; no languages if `audience` is null. */
 export async function shownVersions(
   { db, accountId }: Context,
   versions: readonly LanguageVersion[] | null,

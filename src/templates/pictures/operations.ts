@@ -177,7 +177,7 @@ function requirePicture({ db, accountId }: Context, id: unknown): typeof picture
 
 type UseCounts = { [Kind in keyof typeof UseCounts]: number };
 
-/** Returns why a picture cannot be deleted; null if it can. */
+/** Returns why a picture cannot be deleted; null if it can be deleted. */
 function whyKept({ single_sends, automation_mails, sent_mails, templates, blocks, brands }: UseCounts): Said | null {
   if (sent_mails > 0)
     return sent_mails === 1 ? sentence('picture_sent_once') : sentence('picture_sent', { count: sent_mails });

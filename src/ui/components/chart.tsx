@@ -6,7 +6,7 @@ import { Table } from './table.tsx';
 /** A series of values in a chart. */
 export interface Series {
   label: string;
-  /** One value for each label of the chart. Losses are negative. Of a band, the lower ends of its intervals. */
+  /** One value for each label of the chart. Losses are negative. For a band: the lower ends of its intervals. */
   values: readonly number[];
   kind: 'bars' | 'line' | 'band';
   /** The upper ends of a band's intervals; absent for other kinds. */
@@ -18,7 +18,7 @@ export interface Series {
 }
 
 /**
- * A chart of numbers over time; of shares from 0 to 1 if `isShare` is true. `labels` are days or hours, one for each value of a
+ * A chart of numbers over time, or of shares from 0 to 1 if `isShare` is true. `labels` are days or hours, one for each value of a
  * series. `heading` is the word for the labels, such as “Day”.
  */
 export function Chart({

@@ -30,7 +30,7 @@ export interface FlowBranch {
 
 /**
  * A list of steps in their order. `label` is the name of the list for screen readers. `entered` is the number of contacts who entered
- * the automation; the bars between the steps show shares of it. With 0 there are no bars.
+ * the automation; the bars between the steps show shares of it. If it is 0, no bars are shown.
  */
 export function Flow({ label, steps, entered = 0 }: { label: string; steps: readonly FlowStep[]; entered?: number }) {
   return (

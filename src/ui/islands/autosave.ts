@@ -1,5 +1,5 @@
 /**
- * Saves a form of composing a few seconds after the last change and before the user leaves, and then updates the parts of the page that
+ * Saves a form for composing a campaign a few seconds after the last change and before the user leaves, and then updates the parts of the page that
  * depend on the form. Without this script the user saves the form with its button.
  */
 import { isInUse } from './parts/read-page.ts';

@@ -13,9 +13,9 @@ interface Data {
 
 /** The height of a chart in pixels. */
 const HEIGHT = 200;
-/** The width of the labels to the left of a chart. */
+/** The width of the labels to the left of a chart, in pixels. */
 const AXIS_WIDTH = 48;
-/** The minimum width of a label below a chart, the width of one of its characters, and the gap between two labels. */
+/** The minimum width of a label below a chart, the width of one of its characters, and the gap between two labels, in pixels. */
 const LABEL = { minimum: 90, character: 7, gap: 14 };
 const DARK_SCHEME = matchMedia('(prefers-color-scheme: dark)');
 

@@ -33,7 +33,7 @@ const MAX_WAIT_MS = 30_000;
 const NEWS_MS = 10_000;
 /** How often the figures below the progress are updated while they change. */
 const RESULTS_MS = 10_000;
-/** How long after a part of the page was in use the script tries again to replace it. */
+/** If the user is using a part of the page, the script tries again to replace it after this time. */
 const IN_USE_MS = 2000;
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;

@@ -15,7 +15,7 @@ if (form !== null && 'PublicKeyCredential' in globalThis) {
   if (location.pathname !== new URL(form.action).pathname) void offer(form);
 }
 
-/** Lets the browser offer passkeys in the e-mail field, if it can. */
+/** Lets the browser offer passkeys in the e-mail field. Does nothing in a browser that does not support this. */
 async function offer(form: HTMLFormElement): Promise<void> {
   const { browserSupportsWebAuthnAutofill } = await import('@simplewebauthn/browser');
   if (!(await browserSupportsWebAuthnAutofill())) return;

@@ -121,7 +121,7 @@ class Row {
     this.#progress.value = share;
   }
 
-  /** Shows the problem or the note about the file. Without either the row is removed, because the library now shows the picture. */
+  /** Shows the problem or the note about the file. If both are null, removes the row, because the library now shows the picture. */
   showResult(problem: string | null, note: string | null): void {
     if (problem === null && note === null) {
       this.#row.remove();

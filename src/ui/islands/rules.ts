@@ -41,7 +41,7 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     announce(form.querySelector<HTMLElement>(COUNT)?.dataset.news ?? '');
     await continueCount();
   };
-  /** Continues an interrupted count: then the number has a button that continues it. */
+  /** Continues an interrupted count. Only then is there a button that continues the count, next to the number. */
   const continueCount = async () => {
     const button = form.querySelector<HTMLButtonElement>(`${COUNT} button[name="after"]`);
     if (button !== null) await update('after', button.value, [COUNT]);

@@ -34,7 +34,10 @@ const Key = Type.Object({
   public_key,
   name: Type.String({ description: 'The program that uses the pair.' }),
   scopes,
-  last_used_at: nullable(isoTimestampSchema(), 'When the pair was last used, UTC, to the minute; null: never.'),
+  last_used_at: nullable(
+    isoTimestampSchema(),
+    'When the pair was last used, UTC, to the minute; null: it was never used.',
+  ),
   created_at: isoTimestampSchema(),
   revoked_at: nullable(isoTimestampSchema(), 'When the pair was revoked, UTC; null: the pair is valid.'),
 });
@@ -55,7 +58,7 @@ export const listKeys = listOperation({
 
 export const readOwnScopes = operation({
   name: 'Read the scopes of the calling key pair (addition)',
-  description: 'For programs that offer only what their pair may do. A signed-in user gets 404.',
+  description: 'With this a program can offer only what its pair may do. A signed-in user gets 404.',
   role: 'viewer',
   isForAnyScope: true,
   input: Type.Object({}),

@@ -19,7 +19,10 @@ const Passkey = Type.Object({
   email: Type.String(),
   name: Type.String(),
   created_at: isoTimestampSchema(),
-  last_used_at: nullable(isoTimestampSchema(), 'When the passkey was last used to sign in, UTC; null: never.'),
+  last_used_at: nullable(
+    isoTimestampSchema(),
+    'When the passkey was last used to sign in, UTC; null: it was never used.',
+  ),
 });
 const source = {
   record: recordObject(Passkey, passkeys, { email: sql`${users.email}` }),

@@ -16,7 +16,7 @@ import { isAlive, endSession as removeSession } from '../sessions.ts';
 
 const Session = Type.Object({
   id: integer(),
-  user_id: integer({ description: 'Id of the user whose session it is.' }),
+  user_id: integer({ description: 'Id of the user of the session.' }),
   email: Type.String(),
   address: Type.String({ description: 'Network address from which the user signed in.' }),
   user_agent: Type.String({ description: 'The User-Agent of the browser that signed in.' }),

@@ -43,7 +43,7 @@ const ListedUser = Type.Object({
   passkeys: integer({ description: 'Number of passkeys.' }),
   last_seen_at: nullable(
     isoTimestampSchema(),
-    'The last request of a session, UTC, to five minutes; null: no session.',
+    'When the user last made a request, UTC, to five minutes; null: the user has no session.',
   ),
   ...stamps,
 });

@@ -20,7 +20,7 @@ export type PasskeyPurpose = 'registration' | 'sign-in';
 export class PasskeyChallenges {
   readonly #clock: Clock;
   readonly #key = randomBytes(MAC_BYTES);
-  /** When each used challenge can be forgotten, in monotonic time, earliest first: five minutes after its use it has expired. */
+  /** When each used challenge can be forgotten, in monotonic milliseconds, the earliest first. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Clock) {

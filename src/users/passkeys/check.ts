@@ -18,7 +18,7 @@ export interface PasskeyTask {
   known?: { publicKey: Uint8Array; counter: number };
 }
 
-/** The thread's reply. `refused` is the reason for the log why the answer is not valid. */
+/** The thread's reply. `refused` says for the log why the answer is not valid. */
 export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { refused: string };
 
 const TIME_LIMIT_MS = 30_000;

@@ -9,7 +9,7 @@ import type { Passkey } from './passkeys.ts';
 
 /** The site that passkeys belong to. */
 export interface RelyingParty {
-  /** The host name. A passkey works only there. */
+  /** The host name. A passkey works only at this host. */
   id: string;
   origin: string;
 }

@@ -20,7 +20,7 @@ export interface FormProblems {
 export interface OwnForms {
   /** Returns the user of the session. */
   requireMe(request: FastifyRequest): User;
-  /** Checks that the field `name` contains the user's password. Returns the problem of that field; an empty object if it does. */
+  /** Checks that the field `name` contains the user's password. Returns the problem of that field, or no problem. */
   confirm(request: FastifyRequest, name: string): Promise<Problems>;
   /** Sends the page with all forms, and the problems of a submitted form. */
   show(request: FastifyRequest, reply: FastifyReply, problems?: FormProblems): Promise<unknown>;

@@ -142,7 +142,7 @@ export const EVENTS = [
       value: nullable(Type.Number(), 'A number, such as the total of an order.'),
       currency: nullable(text(), 'The currency of `value`, in three letters; null if none was reported.'),
       properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-        description: 'What else was reported, by name.',
+        description: 'Further values that were reported, by name.',
       }),
     }),
   },

@@ -46,7 +46,7 @@ const DEFAULT_LIMIT = 100;
 
 const Webhook = Type.Object({
   id: integer(),
-  url: Type.String({ description: 'Where events are sent.' }),
+  url: Type.String({ description: 'The URL to which events are sent.' }),
   note: Type.String({ description: 'What the owner noted about the webhook.' }),
   events: Type.Array(choice(...WEBHOOK_EVENTS), { description: 'The types of the events that are sent.' }),
   state: { ...choice('enabled', 'disabled'), description: 'disabled: no events are sent.' },
@@ -54,12 +54,12 @@ const Webhook = Type.Object({
   disabled_reason: nullable(said(), 'Why no events are sent, as a sentence; null: the webhook is enabled.'),
   waiting: integer({ description: 'How many events wait to be sent; 1000 means 1000 or more.' }),
   failures: integer({ description: 'How many attempts have failed since the last successful attempt.' }),
-  succeeded_at: nullable(isoTimestampSchema(), 'When an attempt last succeeded, UTC; null: never.'),
-  failed_at: nullable(isoTimestampSchema(), 'When an attempt last failed, UTC; null: never.'),
+  succeeded_at: nullable(isoTimestampSchema(), 'When an attempt last succeeded, UTC; null: no attempt has succeeded.'),
+  failed_at: nullable(isoTimestampSchema(), 'When an attempt last failed, UTC; null: no attempt has failed.'),
   failure: said('Why the last failed attempt failed; empty if the log has no failed attempt.'),
   previous_until: nullable(
     isoTimestampSchema(),
-    'Until when the previous secret also signs, UTC; null: no previous secret signs.',
+    'The end of the time in which the previous secret also signs, UTC; null: no previous secret signs.',
   ),
   ...stamps,
 });
@@ -69,7 +69,7 @@ const WebhookFields = {
     maxLength: MAX_URL_CHARACTERS,
     format: 'one-line',
     description:
-      'Where events are sent. Must use https and lead to a public address, unless WEBHOOK_PRIVATE_ADDRESSES says otherwise.',
+      'The URL to which events are sent. Must use https and lead to a public address, unless WEBHOOK_PRIVATE_ADDRESSES allows others.',
   }),
   note: Type.Optional(line({ description: 'What the webhook is for.' })),
   events: Type.Array(choice(...WEBHOOK_EVENTS), {
@@ -82,7 +82,7 @@ const LogEntry = Type.Object({
   id: integer(),
   event_id: integer({ description: 'The number at the end of the header webhook-id.' }),
   type: Type.String({ description: 'The type of the event.' }),
-  attempt: integer({ description: '1: the first attempt.' }),
+  attempt: integer({ description: 'The number of the attempt; 1 for the first.' }),
   is_success: zeroOrOne('1: the webhook accepted the event, with a status from 200 to 299.'),
   status: integer({ description: 'The HTTP status of the answer; 0: no answer came.' }),
   reply: said('The error, or the beginning of the answer; empty after a success.'),
@@ -97,7 +97,7 @@ export type LogEntry = Static<typeof LogEntry>;
 
 export const listWebhooks = operation({
   name: 'List the webhooks (addition)',
-  description: 'Secrets are not listed: only the answer that makes a secret contains it.',
+  description: 'Secrets are not listed. A secret is only in the answer to the request that makes it.',
   role: 'owner',
   input: Type.Object({}),
   output: Type.Object({

@@ -28,7 +28,7 @@ export interface Log {
   next: string | null;
 }
 
-/** The button for a test, and the result of the test or replay that was requested; null if none was. */
+/** The button for a test, and the result of the test or replay that was requested; null if nothing was requested. */
 export function TestCard({ id, requested }: { id: number; requested: Requested | null }) {
   const language = useLanguage();
   return (

@@ -27,7 +27,7 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
   status.setAttribute('role', 'status');
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
-  /** The text whose options are shown; null if none are. */
+  /** The text whose options are shown; null if no options are shown. */
   let shownText: string | null = null;
 
   const options = () => [...list.querySelectorAll<HTMLAnchorElement>('[role="option"]')];

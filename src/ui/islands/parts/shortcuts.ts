@@ -3,7 +3,7 @@
 /** How long after `g` the next key still selects a page, in milliseconds. */
 const GO_MS = 1500;
 const help = document.querySelector<HTMLDialogElement>('#shortcuts');
-/** Until when the next key selects a page, by the time stamps of events; 0 if `g` was not pressed. */
+/** The time stamp of events up to which the next key selects a page; 0 if `g` was not pressed. */
 let goUntil = 0;
 
 if (help !== null) addEventListener('keydown', onKey);

@@ -168,7 +168,7 @@ export function keepForeignParts(editor: Editor): void {
   }
 }
 
-/** Wraps the method `name` of a type, which returns attributes for markup. The attributes are escaped, which grapesjs-mjml forgets. */
+/** Makes the method `name` of a type escape the attributes that it returns for markup, because grapesjs-mjml does not escape them. */
 function escapeValues(type: Record<string, unknown>, name: string): void {
   const getAttributes = type[name];
   if (typeof getAttributes !== 'function') return;

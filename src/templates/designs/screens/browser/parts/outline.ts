@@ -79,47 +79,38 @@ function selectedPart(editor: Editor): Component | undefined {
   return part === undefined || ['mj-body', 'mjml'].includes(tagOf(part)) ? undefined : part;
 }
 
-/** Returns the kind of a part, with its name or the beginning of its text, and with the condition under which it is shown. */
+/** Returns the kind of a part, with its name or the beginning of its content, and with the condition under which it is shown. */
 export function partName(part: Component): string {
   const { [SHOW_TO]: condition, [BLOCK_NAME]: blockName } = part.getAttributes();
   const text = textOf(part).replaceAll(/\s+/g, ' ').trim();
   const excerpt = text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text;
-  const alt = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
-  const detail = typeof blockName === 'string' ? blockName : alt;
+  const content = tagOf(part) === 'mj-image' ? String(part.getAttributes().alt ?? '') : excerpt;
+  const detail = typeof blockName === 'string' ? blockName : content;
   const name = detail === '' ? kindName(part) : `${kindName(part)}: ${detail}`;
   return typeof condition === 'string' ? `${name} (${condition})` : name;
 }
 
+/** The names of the kinds of parts, by the tag of the part. */
+const KIND_NAMES = new Map<string, Parameters<typeof say>[0]>([
+  ['mj-section', 'designer.part.section'],
+  ['mj-column', 'designer.part.column'],
+  ['mj-wrapper', 'designer.part.wrapper'],
+  ['mj-group', 'designer.part.group'],
+  ['mj-hero', 'designer.block.hero'],
+  ['mj-image', 'designer.block.picture'],
+  ['mj-button', 'designer.block.button'],
+  ['mj-divider', 'designer.block.divider'],
+  ['mj-spacer', 'designer.block.spacer'],
+  ['mj-social', 'designer.block.social'],
+  ['mj-navbar', 'designer.part.links'],
+  ['mj-text', 'designer.block.text'],
+]);
+
 function kindName(part: Component): string {
   const isHeading = part.components().models.some((child) => /^h[1-6]$/.test(tagOf(child)));
-  switch (tagOf(part)) {
-    case 'mj-section':
-      return say('designer.part.section');
-    case 'mj-column':
-      return say('designer.part.column');
-    case 'mj-wrapper':
-      return say('designer.part.wrapper');
-    case 'mj-group':
-      return say('designer.part.group');
-    case 'mj-hero':
-      return say('designer.block.hero');
-    case 'mj-image':
-      return say('designer.block.picture');
-    case 'mj-button':
-      return say('designer.block.button');
-    case 'mj-divider':
-      return say('designer.block.divider');
-    case 'mj-spacer':
-      return say('designer.block.spacer');
-    case 'mj-social':
-      return say('designer.block.social');
-    case 'mj-navbar':
-      return say('designer.part.links');
-    case 'mj-text':
-      return say(isHeading ? 'designer.block.heading' : 'designer.block.text');
-    default:
-      return foreignName(part) ?? part.getName();
-  }
+  if (isHeading && tagOf(part) === 'mj-text') return say('designer.block.heading');
+  const key = KIND_NAMES.get(tagOf(part));
+  return key === undefined ? (foreignName(part) ?? part.getName()) : say(key);
 }
 
 /** Returns the text of a part; empty for a part that contains other parts. */

@@ -85,7 +85,7 @@ function chosenSource(): string {
   return document.querySelector<HTMLInputElement>('#picture-list input:checked')?.value ?? '';
 }
 
-/** Returns the newest pictures of the library. Returns none if they cannot be loaded, because a mail can be designed without them. */
+/** Returns the newest pictures of the library. Returns no pictures if they cannot be loaded, because a mail can be designed without them. */
 export async function listPictures(): Promise<Picture[]> {
   library ??= await readLibrary();
   return library;
