@@ -19,6 +19,7 @@ const MAX_TRIES = 3500;
 const CHALLENGE_MS = 60 * 60 * 1000;
 /** The minimum time that a visitor needs for filling in a form. */
 const MIN_FILL_MS = 2000;
+/** The maximum length of a submitted solution. Longer texts are not parsed. */
 const MAX_PROOF_CHARACTERS = 4000;
 const HEX = /^(?:[0-9a-f]{2}){1,64}$/;
 

@@ -26,6 +26,7 @@ export interface AskedField {
   name: string;
   /** The label that the owner has chosen; empty for the usual name of the field. */
   label: string;
+  /** True if the visitor must fill in the field. */
   required: boolean;
   type: FieldType;
 }

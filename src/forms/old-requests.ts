@@ -29,7 +29,7 @@ const FORGET_ADDRESS = `
     AND NOT EXISTS (SELECT 1 FROM segments s CROSS JOIN segment_recipients r ON r.segment_id = s.id AND r.address_id = @address
       WHERE s.user_id = a.user_id)`;
 
-/** SQL for an address that other requests have too: whichever of them is removed last removes the address. */
+/** SQL for an address that other requests have too, so that the last of these requests removes the address. */
 const PASS_ON_REMOVAL = 'UPDATE form_requests SET is_new_address = 1 WHERE address_id = @address';
 const RETURNING = 'RETURNING id, state, address_id, is_new_address';
 
@@ -54,8 +54,8 @@ export class OldRequests {
   }
 
   /**
-   * Removes some old data in one short transaction. Returns true if more can be removed at once. `now` is epoch milliseconds,
-   * `monotonic` monotonic milliseconds.
+   * Removes some old data in one short transaction. Returns true if more can be removed at once. `now` is in epoch milliseconds,
+   * `monotonic` in monotonic milliseconds.
    */
   continueRemoval(now: number, monotonic: number): boolean {
     if (monotonic < this.#pausesUntil) return false;

@@ -3,6 +3,7 @@ export class BytesCache {
   readonly #maxBytes: number;
   /** The entries in the order of their last use. */
   readonly #entries = new Map<string, Buffer>();
+  /** The total size of the entries. */
   #bytes = 0;
 
   /** If the entries have more than `maxBytes` bytes in all, the least recently used ones are dropped. */

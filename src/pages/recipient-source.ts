@@ -6,12 +6,14 @@ import type { Purpose, RecipientIds } from '../delivery/links/tokens.ts';
 import type { CopyInput } from '../delivery/shown/shown-content.ts';
 import type { Preferences } from './preferences.ts';
 
+/** A value, or a promise of it if the value comes from another process. */
 export type Maybe<T> = T | Promise<T>;
 
 /** An image of the library. */
 export interface StoredPicture {
+  /** A hash of the bytes, which serves as the entity tag. */
   hash: string;
-  /** The subtype of its content type, such as `png`. */
+  /** The subtype of the image's content type, such as `png`. */
   kind: string;
   /** The number of bytes. */
   size: number;

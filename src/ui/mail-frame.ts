@@ -47,7 +47,10 @@ export function installMailFrames(app: FastifyInstance, { db, publicUrl }: Pick<
   });
 }
 
-/** Returns the HTML of a preview. Returns null if too many templates of the account are being compiled, and an empty text if the mail cannot be made. */
+/**
+ * Returns the HTML of a preview. Returns null if too many templates of the account are being compiled, and an empty text if the mail
+ * cannot be made.
+ */
 export async function orBusy(html: Promise<string>): Promise<string | null> {
   try {
     return await html;

@@ -103,6 +103,7 @@ interface Entry {
   accountId: number;
   actor: Actor;
   action: AuditAction;
+  /** What the action changed, such as the e-mail address of a user. */
   subject?: Said;
 }
 

@@ -96,7 +96,7 @@ export function findLoginLink(db: Db, secret: string, now: Date): LoginLink | nu
 
 /** What the user of a link typed on its page. */
 interface Choice {
-  /** The e-mail address of the first owner. Not used for other users, who keep their address. */
+  /** The e-mail address of the first owner. Other users keep their address. */
   address: Address;
   name: string;
   passwordHash: string;

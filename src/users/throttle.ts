@@ -6,8 +6,12 @@
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../time/clock.ts';
 
+/** The number of attempts after which the next attempt must wait. */
 const FREE_ATTEMPTS = 5;
-/** The longest wait for each kind of count. It is short for counts that a stranger could raise for another user. */
+/**
+ * The longest wait for each kind of count: by network address, by user, and by both for a `known` pair of user and address. The wait is
+ * short for counts that a stranger could raise for another user.
+ */
 const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
 type CountKind = keyof typeof LONGEST_MS;
 /** A count is forgotten if there was no attempt for this time. */

@@ -27,13 +27,17 @@ const RELOAD_MS = 2000;
 
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
+  /** The queues by the id of the endpoint. */
   readonly #queues = new Map<number, EndpointQueue>();
   readonly #oldEvents: OldEvents;
+  /** The number of running requests to all endpoints. */
   #running = 0;
   /** The number of running requests by account. */
   readonly #runningByAccount = new Map<number, number>();
   #mustReload = true;
+  /** When the endpoints were last read, in monotonic milliseconds. */
   #reloadedAt = 0;
+  /** True while all sending is held. */
   #isHeld = false;
 
   constructor(deps: DispatcherDeps) {
@@ -61,7 +65,7 @@ export class Dispatcher {
     return hasMore || this.#running > 0;
   }
 
-  /** Begins no more requests. Resolves when the running ones have ended and are recorded. */
+  /** Begins no more requests. Resolves when the running requests have ended and are recorded. */
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop()));
     this.#record();

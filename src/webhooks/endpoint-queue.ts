@@ -1,6 +1,6 @@
 /**
- * Delivers events to one endpoint: events of one lane one after the other, events of different lanes concurrently. After several
- * failures in a row the endpoint gets one event at a time until an attempt succeeds.
+ * Delivers events to one endpoint. Events of one lane are sent one after the other, events of different lanes concurrently. After
+ * several failures in a row the endpoint gets one event at a time until an attempt succeeds.
  */
 import type { KeyObject } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -38,6 +38,7 @@ interface QueueDeps {
 
 /** The number of failures in a row after which an endpoint counts as failing. */
 const FAILING_AFTER = 5;
+/** The maximum number of events in one read. */
 const READ_AT_ONCE = 200;
 /** No more requests begin while the results of so many attempts are not written, for example because the disk is full. */
 const MAX_UNRECORDED = 5000;
@@ -54,19 +55,22 @@ export class EndpointQueue {
   readonly #window: EventWindow;
   /** The number of failures in a row. */
   #failures: number;
+  /** The lanes in which an event waits for a retry. */
   #blockedLanes: Set<number>;
   /** The waiting events that are being sent, or whose result is not on disk yet, by `keyOf`. */
   readonly #trying = new Set<string>();
+  /** The number of running requests. */
   #running = 0;
   /** True if the account has more events than the last read returned. */
   #hasMore = false;
-  // What has happened since the last record.
+  // These fields collect the progress since the last record.
   readonly #attempts = new UnwrittenAttempts();
   #waits: Progress['waits'][number][] = [];
   #ended: Progress['ended'][number][] = [];
   #recovered = false;
-  /** Why the endpoint must be disabled; null if it need not be. */
+  /** Why the endpoint must be disabled; null if it stays enabled. */
   #disable: DisabledCode | null = null;
+  /** The position in the last record. */
   #recordedPosition: number;
   #isStopped = false;
 
@@ -119,8 +123,8 @@ export class EndpointQueue {
   progress(): Progress | null {
     this.#window.advance();
     const attempts = this.#attempts.due(this.#deps.clock.monotonic(), this.#running === 0);
-    const isIdle = this.#attempts.count + attempts.length + this.#waits.length + this.#ended.length === 0;
-    if (isIdle && this.#window.position === this.#recordedPosition && this.#disable === null) return null;
+    const isEmpty = this.#attempts.count + attempts.length + this.#waits.length + this.#ended.length === 0;
+    if (isEmpty && this.#window.position === this.#recordedPosition && this.#disable === null) return null;
     return {
       endpointId: this.#endpoint.id,
       position: this.#window.position,
@@ -135,7 +139,10 @@ export class EndpointQueue {
     };
   }
 
-  /** Call this when the progress is on disk, in the same turn of the event loop. No event waits any more in the `freeLanes`. */
+  /**
+   * Call this when the progress is on disk, in the same turn of the event loop. `freeLanes` are the lanes in which no event waits any
+   * more.
+   */
   recorded(freeLanes: readonly number[]): void {
     for (const lane of freeLanes) this.#blockedLanes.delete(lane);
     if (this.#disable !== null) this.#endpoint = { ...this.#endpoint, state: 'disabled' };
@@ -149,7 +156,7 @@ export class EndpointQueue {
     this.#disable = null;
   }
 
-  /** Begins no more requests. Resolves when the running ones have ended. */
+  /** Begins no more requests. Resolves when the running requests have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#requests.close();
@@ -250,7 +257,7 @@ export class EndpointQueue {
   /** Processes the result of a later attempt, a test or a replay. */
   #retried(event: WaitingEvent, answer: Answer, at: number): void {
     const { id: event_id, lane, attempts, failed_since, is_manual } = event;
-    // A test or replay that succeeds shows that the endpoint works again, but one that fails says nothing about other events.
+    // A test or replay that succeeds shows that the endpoint works again, but a failed one says nothing about other events.
     if (is_manual === 0 || answer.isSuccess) this.#countResult(answer);
     if (answer.isSuccess || is_manual === 1) {
       this.#ended.push({ event_id, lane, is_manual });
@@ -285,7 +292,7 @@ export class EndpointQueue {
     return Math.max(retryDelay(attempts, Math.random()) ?? 0, retryAfterMs);
   }
 
-  /** Puts an event among the waiting ones. `due_at` is null for an event that waits for an earlier one of its lane. */
+  /** Puts an event among the waiting events. `due_at` is null for an event that waits for an earlier event of its lane. */
   #wait({ id, lane }: StoredEvent, attempts: number, due_at: number | null, failed_since: number | null): void {
     this.#waits.push({ event_id: id, lane, attempts, due_at, failed_since });
   }
@@ -300,7 +307,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The waits after each failed attempt, 72 hours together. The attempt after the last wait is the last one. */
+/** The wait after each failed attempt, 72 hours in all. The attempt after the last wait is the last attempt. */
 const DELAYS_MS = [
   5 * SECOND_MS,
   MINUTE_MS,

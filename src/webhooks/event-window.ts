@@ -1,6 +1,6 @@
 /**
- * The window of an endpoint's events: events that were read, from the first one that is not done. It knows which of them may be sent
- * now: the first of each lane.
+ * The window of an endpoint's events: the events that were read, from the first one that is not done. The window knows which events may
+ * be sent now: the first event of each lane that is not done.
  */
 import type { StoredEvent } from './store.ts';
 
@@ -20,6 +20,7 @@ export class EventWindow {
   /** The id of the last event that was read. */
   readTo: number;
   #items: Item[] = [];
+  /** The events that may be sent now. */
   #ready: Item[] = [];
   /** The events that are not done, by lane. The first of a lane is ready or being sent. */
   readonly #lanes = new Map<number, Item[]>();
@@ -58,7 +59,7 @@ export class EventWindow {
     return this.#ready.shift();
   }
 
-  /** Call this when an event has succeeded: the next one of its lane may be sent. */
+  /** Call this when an event has succeeded. The next event of its lane may be sent then. */
   succeeded(item: Item): void {
     const { lane } = item.event;
     item.isDone = true;
@@ -70,8 +71,8 @@ export class EventWindow {
   }
 
   /**
-   * Call this when an event has failed. This event and the later ones of its lane are done, because the caller stores them as
-   * waiting events. Returns the later ones.
+   * Call this when an event has failed. This event and the later events of its lane are done, because the caller stores them as
+   * waiting events. Returns the later events.
    */
   failed(item: Item): StoredEvent[] {
     const { lane } = item.event;

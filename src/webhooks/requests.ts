@@ -10,16 +10,18 @@ export const MAX_CONNECTIONS = 20;
 /** The maximum time from the beginning of a request to the end of its response. */
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5000;
+/** The maximum number of bytes of a response that are read. */
 const MAX_ANSWER_BYTES = 65_536;
 /** The maximum number of bytes of an error response that are stored. */
 const MAX_KEPT_BYTES = 400;
+/** The longest wait that an endpoint can ask for, in seconds. */
 const MAX_RETRY_AFTER_S = 3600;
 const USER_AGENT = 'Sendlark-Webhooks';
 
 /** The result of one request. */
 export interface Answer {
   isSuccess: boolean;
-  /** The HTTP status; 0 if there was none. */
+  /** The HTTP status of the answer; 0 if no answer came. */
   status: number;
   /** The error, in one line; empty after a success. */
   reply: Said;
@@ -30,9 +32,10 @@ export interface Answer {
 /** The connections of one endpoint. */
 export class Requests {
   readonly #path: string;
+  /** Null if endpoints may not have this URL. */
   readonly #pool: Pool | null;
 
-  /** `url` must be valid. If endpoints may not have this URL, each request ends with an error. */
+  /** `url` must be a valid URL. If endpoints may not have this URL, each request ends with an error. */
   constructor(url: string, allowPrivate: boolean, resolve?: Resolve) {
     const { origin, pathname, search } = new URL(url);
     this.#path = pathname + search;
@@ -69,7 +72,9 @@ class AnswerReader implements Connections.DispatchHandler {
   #controller: Connections.DispatchController | null = null;
   #status = 0;
   #retryAfterMs = 0;
+  /** The number of bytes received. */
   #received = 0;
+  /** The beginning of an error response. */
   #kept = '';
   #isDone = false;
 

@@ -1,4 +1,4 @@
-/** The dispatcher's queries: endpoints, events, events that wait for a retry, and the log. */
+/** The queries of the dispatcher for endpoints, events, events that wait for a retry, and the log. */
 import type { Database } from 'better-sqlite3';
 import type { Said } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
@@ -8,7 +8,9 @@ import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.t
 export interface StoredEvent {
   id: number;
   type: string;
+  /** Events of one lane, which are about one address or one single send, are sent in their order. */
   lane: number;
+  /** JSON. */
   data: string;
   /** Epoch milliseconds. */
   created_at: number;
@@ -32,7 +34,7 @@ export interface Attempt {
   /** 1 for the first attempt. */
   attempt: number;
   is_success: 0 | 1;
-  /** The HTTP status; 0 if there was none. */
+  /** The HTTP status of the answer; 0 if no answer came. */
   status: number;
   /** The error, in one line; empty after a success. */
   reply: Said;
@@ -66,7 +68,7 @@ export interface Progress {
   ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
   /** True if an attempt succeeded after earlier ones had failed. Then all waiting events are due at once. */
   recovered: boolean;
-  /** Why the endpoint must be disabled; null if it need not be. */
+  /** Why the endpoint must be disabled; null if it stays enabled. */
   disable: DisabledCode | null;
 }
 

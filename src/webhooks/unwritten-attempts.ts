@@ -1,6 +1,6 @@
 /**
- * Collects attempts for the log of an endpoint. Failed attempts are logged with the next record. Successful ones are logged once a
- * second while requests are running, because later ones would soon push most of them out of the log. The effects of attempts on
+ * Collects attempts for the log of an endpoint. Failed attempts are logged with the next record. Successful attempts are logged once a
+ * second while requests are running, because later successes would soon push most of them out of the log. The effects of attempts on
  * events and endpoints are written without this delay.
  */
 import { type Attempt, KEPT_ATTEMPTS } from './store.ts';
@@ -11,6 +11,7 @@ const LOG_MS = 1000;
 /** The attempts of one endpoint that are not in the log yet. */
 export class UnwrittenAttempts {
   #attempts: Attempt[] = [];
+  /** True if a failed attempt is among `#attempts`. */
   #hasFailed = false;
   /** True if the last call of `due` returned all attempts. */
   #isLogDue = false;

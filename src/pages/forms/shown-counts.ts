@@ -10,7 +10,9 @@ const WRITE_MS = 2000;
 /** The views of forms that are not stored yet. */
 export class ShownCounts {
   readonly #deps: Pick<Deps, 'db' | 'lock'>;
+  /** The number of views by the id of the form. */
   #unwritten = new Map<number, number>();
+  /** True if a write is planned. */
   #isWaiting = false;
 
   /** When `app` closes, the counts that are still in memory are stored. */

@@ -14,8 +14,9 @@ export interface FlowStep {
   wait?: ComponentChildren;
   /** The contacts who are at the step now. */
   active?: ComponentChildren;
+  /** Further content below the title. */
   content?: ComponentChildren;
-  /** How many contacts have passed the step, also as a text. */
+  /** How many contacts have passed the step, as a number and as a text. */
   passed?: { count: number; text: string };
   /** The branches after a step that decides, shown indented below the step. */
   branches?: readonly FlowBranch[];
@@ -23,7 +24,7 @@ export interface FlowStep {
 
 /** A branch after a step that decides. */
 export interface FlowBranch {
-  /** When contacts take the branch. */
+  /** Says when contacts take the branch. */
   label: string;
   steps: readonly FlowStep[];
 }

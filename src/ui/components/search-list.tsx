@@ -89,10 +89,12 @@ export function SearchList({
   );
 }
 
-/** The counters of a campaign. Rates are shares of the mails that were sent; of these, rates of opens and clicks count only measured ones. */
+/** The counters of a campaign. Rates are shares of the mails that were sent; rates of opens and clicks are shares of the measured mails. */
 interface Results {
   delivered: number;
+  /** Delivered mails that test mode kept in the outbox. */
   kept: number;
+  /** Delivered mails whose opens and clicks are not known. */
   unmeasured: number;
   people_opens: number;
   people_clicks: number;

@@ -1,6 +1,6 @@
 /**
- * Saves a form for composing a campaign a few seconds after the last change and before the user leaves, and then updates the parts of the page that
- * depend on the form. Without this script the user saves the form with its button.
+ * Saves a form for composing a campaign a few seconds after the last change and before the user leaves, and then updates the parts of
+ * the page that depend on the form. Without this script the user saves the form with its button.
  */
 import { isInUse } from './parts/read-page.ts';
 import { saveBeforeLeaving } from './parts/save-first.ts';

@@ -18,7 +18,9 @@ interface Settings {
 interface Progress {
   state: string;
   recipients: number;
+  /** The number of mails that were sent or given up. */
   finished: number;
+  /** The number of mails finished per second. */
   rate: number;
   seconds_left: number | null;
 }
@@ -27,6 +29,7 @@ interface Progress {
 const FINAL = ['draft', 'cancelled', 'done', 'kept'];
 /** The states of a campaign that has started. */
 const STARTED = ['preparing', 'sending', 'done', 'kept'];
+/** The wait before the next request after a failure. The wait doubles with each failure up to `MAX_WAIT_MS`. */
 const MIN_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;
 /** How often screen readers announce the progress. */
@@ -37,6 +40,7 @@ const RESULTS_MS = 10_000;
 const IN_USE_MS = 2000;
 const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
+// The selectors of the parts of the page that are replaced.
 const ACTION = '.page-action';
 const NOW = '#mailing-now';
 const RESULTS = '#mailing-results';
@@ -119,6 +123,7 @@ async function* eventsOf(body: ReadableStream<BufferSource>): AsyncGenerator<Pro
 
 /** When the figures below the progress were last updated. */
 let resultsAt = performance.now();
+/** The number of finished mails in the last event; -1 before the first event. */
 let shownFinished = -1;
 
 /** Shows the progress, and updates the other parts of the page if they are out of date. */

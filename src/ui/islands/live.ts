@@ -29,6 +29,7 @@ const TYPING_MS = 150;
 const BUSY_MS = 150;
 /** How often screen readers announce counts while these change. */
 const NEWS_MS = 4000;
+/** The longest wait between two updates after failures. */
 const MAX_WAIT_MS = 30_000;
 
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="live"]')) {

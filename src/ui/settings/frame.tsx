@@ -98,7 +98,7 @@ function groupsFor(request: FastifyRequest): ShownGroup[] {
     .filter(([, pages]) => pages.length > 0);
 }
 
-/** The links to the pages of the settings by group, with a search field that filters them. `current` is null on the page that lists all settings. */
+/** The links to the pages of the settings, by group, with a search field. `current` is null on the page that lists all settings. */
 function Groups({ groups, current }: { groups: readonly ShownGroup[]; current: SettingsPage | null }) {
   const language = useLanguage();
   return (

@@ -1,6 +1,6 @@
 /**
- * Mails an invitation to a new user. The mail is handed over at once instead of being queued: whoever reads its link can sign in, so
- * the mail must be stored nowhere. The owner also learns at once whether the SMTP server accepted it.
+ * Mails an invitation to a new user. The mail is sent at once and not queued, because it must not be stored: whoever reads its link can
+ * sign in. The owner also learns at once whether the SMTP server accepted the mail.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';

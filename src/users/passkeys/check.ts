@@ -21,6 +21,7 @@ export interface PasskeyTask {
 /** The thread's reply. `refused` says for the log why the answer is not valid. */
 export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { refused: string };
 
+// The limits of one thread.
 const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
 const SERVICE_UNAVAILABLE = 503;

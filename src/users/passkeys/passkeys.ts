@@ -19,7 +19,9 @@ export type Passkey = typeof passkeys.$inferSelect;
 export interface NewPasskey {
   credentialId: string;
   publicKey: Uint8Array;
+  /** The number of uses that the device has counted; 0 if the device does not count. */
   counter: number;
+  /** How browsers reach the device, such as `usb` or `internal`. */
   transports: string[];
 }
 

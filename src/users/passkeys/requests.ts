@@ -73,11 +73,10 @@ export interface PasskeyAnswer {
   id: string;
   challenge: string;
   clientData: string;
-  /** Only of a new passkey. */
+  // Only the answer with a new passkey has these two.
   attestation: string;
-  /** Only of a new passkey. */
   transports: string[];
-  // The other fields belong to a sign-in only.
+  // Only the answer of a sign-in has these three.
   authenticatorData: string;
   signature: string;
   userHandle: string;

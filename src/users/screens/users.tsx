@@ -32,12 +32,14 @@ interface ById {
 
 /** What the page shows after a form was submitted. */
 interface Outcome {
+  /** The new login link. */
   link?: {
     email: string;
     url: string;
     /** Why the invitation was not mailed; null if it was mailed. Undefined for other links, which the owner passes on. */
     notMailed?: Said | null;
   };
+  /** The submitted values of the invitation and their problems. */
   refusedForm?: Pick<Submitted, 'values' | 'problems'>;
   problem?: string;
 }

@@ -45,7 +45,7 @@ const consent = Type.Object({
     choice(...consentLog.source.enumValues),
     'Where the choice was made: in the API, on a page, in a form, by a complaint and so on.',
   ),
-  mailing_id: nullable(integer(), 'Id of the mailing whose e-mail led to the choice; null if none did.'),
+  mailing_id: nullable(integer(), 'Id of the mailing whose e-mail led to the choice; null for other choices.'),
 });
 const mail = Type.Object({
   email: text(),
@@ -140,7 +140,7 @@ export const EVENTS = [
       key: nullable(text(), 'The key with which the event was reported; null if it was reported without a key.'),
       happened_at: Type.String({ format: 'date-time', description: 'When the event happened, UTC.' }),
       value: nullable(Type.Number(), 'A number, such as the total of an order.'),
-      currency: nullable(text(), 'The currency of `value`, in three letters; null if none was reported.'),
+      currency: nullable(text(), 'The currency of `value`, in three letters; null if it was not reported.'),
       properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
         description: 'Further values that were reported, by name.',
       }),

@@ -21,6 +21,7 @@ export interface Requested {
 
 export interface Log {
   attempts: readonly LogEntry[];
+  /** True if the list has only failed attempts. */
   onlyFailed: boolean;
   /** The link to the first page; null on the first page. */
   first: string | null;

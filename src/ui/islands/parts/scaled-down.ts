@@ -1,6 +1,7 @@
 /** Scales pictures down before they are uploaded. No mail shows wider pictures, but every recipient would load all of their bytes. */
 
 const MAX_WIDTH = 1600;
+/** The quality of JPEG and WebP, from 0 to 1. */
 const QUALITY = 0.85;
 /** The types that are scaled down. GIF is not among them, because a GIF may be animated, which a canvas does not support. */
 const SCALED_TYPES = ['image/png', 'image/jpeg', 'image/webp'];

@@ -9,8 +9,11 @@ interface Answer {
   problem?: string;
   html?: string;
   mjml?: string;
+  /** True if the editor can show the mail as blocks. */
   isDrawable?: boolean;
+  /** True if the service is in test mode, which keeps mails in the outbox. */
   isKept?: boolean;
+  /** The names of placeholders. */
   fields?: string[];
   subject?: string;
   email?: string;
