@@ -4,8 +4,9 @@ import { applyBrand } from './apply-brand.ts';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
 import { selectFound } from './find.ts';
+import { keepForeignParts } from './foreign-parts.ts';
 import { openImagePanel } from './image-panel.ts';
-import { insertAfterSelected, keepForeignParts } from './insert.ts';
+import { insertAfterSelected } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
@@ -21,11 +22,13 @@ declare global {
   }
 }
 
+/** The panels of the editor that the page shows, with the texts of their buttons. */
 const VIEWS: [id: string, label: string][] = [
   ['open-blocks', say('designer.view.blocks')],
   ['open-sm', say('designer.view.style')],
   ['open-tm', say('designer.view.settings')],
 ];
+/** The media query for a window that is too narrow for the list of parts beside the mail. */
 const PHONE = '(max-width: 45rem)';
 
 /** What the account offers for editing a mail. */
@@ -48,10 +51,10 @@ export async function openEditor(
     event: 'change',
     attributes: { title: say('designer.field') },
     result: (rte, action) => {
-      const choice = action.btn?.querySelector('select');
-      if (!choice) return;
-      rte.insertHTML(choice.value);
-      choice.value = '';
+      const select = action.btn?.querySelector('select');
+      if (!select) return;
+      rte.insertHTML(select.value);
+      select.value = '';
     },
   });
   // These panels are removed because the page has its own preview and its own list of parts. The remaining buttons get texts, because

@@ -1,7 +1,8 @@
 /** The list of the mail's parts, with buttons for the selected part. With this list the keyboard alone is enough to design a mail. */
 import type { Component, Editor } from 'grapesjs';
 import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attributes.ts';
-import { bodyOf, canMove, foreignName, move, tagOf } from './insert.ts';
+import { foreignName } from './foreign-parts.ts';
+import { bodyOf, canMove, move, tagOf } from './insert.ts';
 import { button, element, isLocked, say, tell } from './page.ts';
 
 const EXCERPT_CHARACTERS = 32;
@@ -14,7 +15,7 @@ export interface Tool {
   run(part: Component): void;
 }
 
-/** Fills the list, and updates it when the mail changes. The tools `before` and `after` stand around those for every part. */
+/** Fills the list, and updates it when the mail changes. The tools `before` and `after` stand before and after the tools for every part. */
 export function openOutline(editor: Editor, before: readonly Tool[], after: readonly Tool[]): void {
   const list = element('part-list', HTMLElement);
   const tools: Tool[] = [

@@ -4,7 +4,8 @@
  */
 import type { Component, Editor } from 'grapesjs';
 import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attributes.ts';
-import { insertAfterSelected, isSection, setSource, sourceOf, tagOf } from './insert.ts';
+import { setSource, sourceOf } from './foreign-parts.ts';
+import { insertAfterSelected, isSection, tagOf } from './insert.ts';
 import { partName, type Tool } from './outline.ts';
 import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
 import { choosePicture } from './pictures.ts';
