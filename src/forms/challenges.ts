@@ -67,7 +67,7 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-/** Parses the text of a hidden field. Returns null if it has another form. Does not check the signature of the challenge. */
+/** Parses the text of a hidden field. Returns null if it has another format. Does not check the signature of the challenge. */
 function decode(text: string): { challenge: Challenge; derivedKey: string | null } | null {
   if (text === '' || text.length > MAX_PROOF_CHARACTERS) return null;
   try {

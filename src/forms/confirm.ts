@@ -64,9 +64,9 @@ function isSuppressed(db: Db, { user_id: accountId }: Form, { address_id: addres
 }
 
 /**
- * Confirms the request of a link in one transaction. `network` is the visitor's. Returns `confirmed`, `already` if nothing changed for
- * the contact, or why the request cannot be confirmed. `suppressed`: the choice is stored, but the address gets no mail, because a
- * mail bounced or the contact complained after the form was submitted.
+ * Confirms the request of a link in one transaction. `network` is the network of the visitor. Returns `confirmed`, `already` if nothing
+ * changed for the contact, or why the request cannot be confirmed. `suppressed`: the choice is stored, but the address gets no mail,
+ * because a mail bounced or the contact complained after the form was submitted.
  */
 export function confirmLink(
   db: Db,

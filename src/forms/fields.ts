@@ -75,14 +75,14 @@ function typeOf({ field_type: type }: CustomField): FieldType {
   return FIELD_TYPES.find((known) => known === type) ?? 'text';
 }
 
-/** Returns what is wrong with the value of a field; null if nothing is. */
+/** Returns what is wrong with the value of a field; null if the value is valid. */
 export function valueFault({ required, type }: AskedField, value: string): 'required' | 'invalid' | 'long' | null {
   if (value === '') return required ? 'required' : null;
   if (value.length > MAX_VALUE_CHARACTERS) return 'long';
   return CONTROL_CHARACTER.test(value) || !isValidValue(type, value) ? 'invalid' : null;
 }
 
-/** Returns the submitted values, without empty ones, by column and by custom field of the contact. `language` is the form's. */
+/** Returns the submitted values, without empty ones, by column and by custom field of the contact. `language` is the language of the form. */
 export function contactValues(
   fields: readonly AskedField[],
   values: Readonly<Record<string, string>>,

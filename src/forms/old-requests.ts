@@ -1,7 +1,7 @@
 /**
  * Removes data that forms no longer need. Submitted values are removed when their link expires, requests after a month or with their
- * form. With an unconfirmed request its mail and address are removed too, because a stranger may have typed the address; with a
- * confirmed one only the text of its mail.
+ * form. With an unconfirmed request its mail and address are removed too, because a stranger may have typed the address. With a
+ * confirmed request only the text of its mail is removed.
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
@@ -37,6 +37,7 @@ const RETURNING = 'RETURNING id, state, address_id, is_new_address';
 const IS_WAITING = `EXISTS (SELECT 1 FROM mailings m
   WHERE m.owner_kind = 'form' AND m.owner_id = form_requests.id AND m.finished_at IS NULL AND m.state <> 'held')`;
 
+/** A request that was removed. */
 interface Removed {
   id: number;
   state: string;
@@ -95,9 +96,9 @@ export async function removeRequests(client: Database, formId: number): Promise<
     forgetMails(client, removed);
     return removed.length > 0;
   });
-  const age = client.prepare(`UPDATE form_requests SET email = '', given = '{}', asked_at = 0 WHERE id IN (
+  const makeOld = client.prepare(`UPDATE form_requests SET email = '', given = '{}', asked_at = 0 WHERE id IN (
     SELECT id FROM form_requests WHERE form_id = ? AND asked_at > 0 LIMIT ${ROWS})`);
-  await inChunks(client, () => age.run(formId).changes > 0);
+  await inChunks(client, () => makeOld.run(formId).changes > 0);
 }
 
 /** Removes the mails of unconfirmed requests and the addresses that nothing else refers to, and the texts of confirmed requests' mails. */

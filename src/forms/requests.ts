@@ -78,7 +78,7 @@ export function isBlocked(
 
 /**
  * Accepts a request and queues the mail that asks for a confirmation, in one transaction. No mail is sent to an address that is
- * suppressed or erased, nor to a mailbox that got one within a day. The outcome is `taken` all the same, so that it reveals nothing
+ * suppressed or erased, nor to a mailbox that got such a mail within a day. The outcome is `taken` all the same, so that it reveals nothing
  * about the address.
  */
 export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, filled: FilledForm, now: Date): Outcome {
@@ -189,7 +189,7 @@ export function closeRequest(db: Db, { id, form_id }: FormRequest): void {
     .run();
 }
 
-/** Returns the limit that a request would exceed; null if none. */
+/** Returns the limit that a request would exceed; null if there is none. */
 function limitReached(
   client: Database,
   formId: number,

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 
 /**
  * The proof of work that was submitted with a form. `proven`: the challenge was solved. `unproven`: the challenge is ours but was not
- * solved. `none`: no challenge was submitted, or one that is forged, from another form, expired or answered too fast.
+ * solved. `none`: no challenge was submitted, or the challenge is forged, from another form, expired or answered too fast.
  */
 export type Proof = { kind: 'none' } | { kind: 'proven' | 'unproven'; nonce: string; expiresAt: number };
 

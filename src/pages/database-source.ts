@@ -24,7 +24,7 @@ const FLUSH_MS = 100;
 /** The maximum size of the cache of image parts. */
 const PICTURE_CACHE_BYTES = 32 * 1024 * 1024;
 
-/** Returns the source of data for an application. What waits in memory is written before the application has closed. */
+/** Returns the source of data for an application. Data that wait in memory are written before the application has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {
   const { db, clock, tokens, hits, publicUrl, keepChoice } = deps;
   const client = db.$client;

@@ -32,7 +32,7 @@ export async function picturePages(app: FastifyInstance, source: RecipientSource
   });
 }
 
-/** Yields the bytes of an image. Throws if the image is deleted while it is sent, because the bytes before cannot be taken back. */
+/** Yields the bytes of an image. Throws if the image is deleted while it is sent, because the bytes already sent cannot be taken back. */
 function* partsOf({ part, size }: StoredPicture): Generator<Buffer> {
   for (let number = 0, sent = 0; sent < size; number++) {
     const bytes = part(number);

@@ -18,7 +18,7 @@ import {
 import { builtInTemplate } from '../database/template-texts.ts';
 import { notFound } from '../errors/failure.ts';
 
-/** The template id of a mail with its own code. */
+/** The id of the blank template, which is also the template id of a mail with its own code. */
 export const BLANK_TEMPLATE = 1;
 
 /** The lowest id of an own template. Built-in templates have lower ids. */

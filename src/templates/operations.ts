@@ -33,10 +33,8 @@ import { isReadOnly } from '../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../operations/operation.ts';
 import { type AuditAction, auditBy } from '../users/audit.ts';
 import { designToken } from './designs/designs.ts';
-import { findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';
+import { BLANK_TEMPLATE, findTemplateCodes, OWN_PREVIEW, requireMail, type TemplateCodes } from './mail-content.ts';
 import { addTemplate, changeTemplate, requireRoom, requireTemplate, templateCodes } from './own-templates.ts';
-
-const BLANK = 1;
 
 const Name = { id: integer(), template_name: Type.String() };
 const Times = { created_at: nullable(isoTimestampSchema()), updated_at: nullable(isoTimestampSchema()) };
@@ -251,7 +249,7 @@ function change(
 async function copyCodes({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
   const mail = utr ? requireMail(db, accountId, utr) : undefined;
   const codes = mail && (await compileInput(accountId, mail));
-  return codes ?? requireCodes(findTemplateCodes(db, accountId, mail ? mail.template_id : id || BLANK));
+  return codes ?? requireCodes(findTemplateCodes(db, accountId, mail ? mail.template_id : id || BLANK_TEMPLATE));
 }
 
 function requireCodes(codes: TemplateCodes | undefined): TemplateCodes {

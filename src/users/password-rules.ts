@@ -1,6 +1,7 @@
 /**
- * The rules for new passwords: at least 12 characters, and none that guessing programs try first. Instead of a list of leaked
- * passwords, the rules remove common words, keyboard runs, years and repetitions from a password; enough characters must remain.
+ * The rules for new passwords: at least 12 characters, and no password that guessing programs try first. There is no list of leaked
+ * passwords. Instead the rules remove common words, keyboard runs, years and repetitions from a password, and enough characters must
+ * remain.
  */
 
 const MIN_CHARACTERS = 12;
@@ -12,6 +13,7 @@ const MIN_WEIGHT = 6;
 /** The minimum length of a run: characters that are neighbours in one of the ROWS. */
 const MIN_RUN = 4;
 
+/** The alphabet, the digits, and characters in the order in which they stand on keyboards. */
 const ROWS = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890',

@@ -7,6 +7,7 @@ const DIGITS = 6;
 const SECRET_BYTES = 20;
 /** Codes of this many steps before and after the present step are accepted, because clocks differ. */
 const TOLERANCE_STEPS = 1;
+/** The digits of base32. */
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** Returns a new secret in base32 (RFC 4648). */
@@ -25,7 +26,7 @@ export function totpUrl(secret: string, email: string, issuer: string): string {
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
 }
 
-/** Returns the step that has this code, or null. Steps up to `lastStep` do not count, so that no code is accepted twice. */
+/** Returns the step that has this code; null if there is none. Steps up to `lastStep` do not count, so that no code is accepted twice. */
 export function matchTotp(secret: string, code: string, lastStep: number, now: Date): number | null {
   const digits = code.replaceAll(' ', '');
   if (!/^\d{6}$/.test(digits)) return null;

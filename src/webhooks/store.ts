@@ -66,7 +66,7 @@ export interface Progress {
   }[];
   /** Waiting events that succeeded or were given up. The next event of the lane becomes due. */
   ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
-  /** True if an attempt succeeded after earlier ones had failed. Then all waiting events are due at once. */
+  /** True if an attempt succeeded after earlier attempts had failed. Then all waiting events are due at once. */
   recovered: boolean;
   /** Why the endpoint must be disabled; null if it stays enabled. */
   disable: DisabledCode | null;
@@ -75,10 +75,10 @@ export interface Progress {
 /** The maximum number of successful attempts, and also of failed attempts, that are stored for each endpoint. */
 export const KEPT_ATTEMPTS = 1000;
 
-export const READ_EVENTS = `
+const READ_EVENTS = `
   SELECT id, type, lane, data, created_at FROM webhook_events INDEXED BY webhook_events_user
   WHERE user_id = ? AND id > ? ORDER BY id LIMIT ?`;
-export const DUE_EVENTS = `
+const DUE_EVENTS = `
   SELECT e.id, e.type, e.lane, e.data, e.created_at, w.attempts, w.failed_since, w.is_manual
   FROM webhook_waiting w INDEXED BY webhook_waiting_due CROSS JOIN webhook_events e ON e.id = w.event_id
   WHERE w.endpoint_id = ? AND w.due_at <= ? ORDER BY w.due_at, w.event_id LIMIT ?`;
@@ -122,7 +122,7 @@ export function blockedLanes(client: Database, endpointId: number): number[] {
     .map(({ lane }) => lane);
 }
 
-/** Writes the progress of endpoints in one transaction. Returns for each endpoint the lanes without waiting events. */
+/** Writes the progress of endpoints in one transaction. Returns the lanes without waiting events, by the id of the endpoint. */
 export function recordProgress(client: Database, all: readonly Progress[], now: Date): Map<number, number[]> {
   const record = client.transaction(
     () => new Map(all.map((progress) => [progress.endpointId, recordOne(client, progress, now)])),

@@ -23,6 +23,7 @@ import { findField, MAX_FIELDS } from '../fields.ts';
 import type { Form, FormInput } from '../forms.ts';
 import { formTexts } from '../texts.ts';
 
+/** The maximum length of a text or URL, in characters. */
 export const MAX_TEXT = 2000;
 
 const ownText = () =>

@@ -25,7 +25,10 @@ interface ByToken {
   Body: FormBody | undefined;
 }
 
-/** Why the form is shown again. `again`: the proof was missing, expired or used before; `faulty`: a field has a fault. */
+/**
+ * Why the form is shown again. `again`: the proof was missing, expired or used before. `faulty`: a field has a fault. `busy` and
+ * `unproven`: a limit was reached, as in `Outcome`.
+ */
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
 const CONFLICT = 409;

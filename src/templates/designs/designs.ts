@@ -41,12 +41,15 @@ export interface TemplateCode {
   template_html: string;
 }
 
+/** The content of a mail, with the data that its design page needs. */
 export interface Design extends TemplateCode {
   kind: 'single' | 'schedule' | 'template';
   id: number;
   utr: string;
   user_id: number;
+  /** The name of the single send or automation; empty for a template. */
   title: string;
+  /** The subject, or the name of a template. */
   subject: string;
   preheader: string;
   sender_id: number;
@@ -74,7 +77,7 @@ export function designToken(tokens: Tokens, kind: Design['kind'], utr: string, u
 }
 
 /**
- * Returns the design that a link opens. If nothing was designed yet, the design has the code of the mail's template. Returns
+ * Returns the design that a link opens. If nothing was designed yet, the design has the code of the mail's template. Otherwise returns
  *
  * - null if the link is forged or the record was deleted,
  * - `expired` if the link is too old or was revoked, or if a key pair asked for the link and a pair of the account was revoked since,

@@ -18,6 +18,7 @@ const MEBIBYTE = 1024 * 1024;
 export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
 /** The maximum size of all pictures of an account. */
 export const MAX_ACCOUNT_BYTES = 500 * MEBIBYTE;
+/** The maximum number of pictures of an account. */
 const MAX_PICTURES = 10_000;
 
 /**
@@ -25,6 +26,7 @@ const MAX_PICTURES = 10_000;
  * between two parts.
  */
 const PART_BYTES = 128 * 1024;
+/** How long one write waits for the write lock. */
 const LOCK_WAIT_MS = 1500;
 /** The maximum number of pictures that the designer offers. */
 const MAX_OFFERED = 200;
@@ -47,8 +49,8 @@ interface UploadedPicture {
 }
 
 /**
- * Stores a picture. If the account has a picture with the same bytes already, returns the id of that one, and false in `isNew`. Throws 422
- * if the bytes are not an accepted picture, and 409 if the account has no room for the picture.
+ * Stores a picture. If the account has a picture with the same bytes already, returns the id of the stored picture, and false in `isNew`.
+ * Throws 422 if the bytes are not an accepted picture, and 409 if the account has no room for the picture.
  */
 export async function storePicture(
   { db, lock, clock }: PictureDeps,

@@ -28,6 +28,7 @@ const READERS: readonly Reader[] = [
   { kind: 'gif', isKind: (start) => /^GIF8[79]a/.test(start), read: readGif },
   { kind: 'webp', isKind: (start) => start.startsWith('RIFF') && start.endsWith('WEBP'), read: readWebp },
 ];
+/** The number of bytes from which the format is recognized. */
 const START_BYTES = 12;
 /** The number of bytes at the start of a file in which an SVG is recognized. */
 const SVG_BYTES = 4096;

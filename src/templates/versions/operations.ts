@@ -144,7 +144,7 @@ export async function restoreContent(
 export const listMailVersions = operation({
   name: 'List the versions of an e-mail, the newest first (addition)',
   description:
-    'A change of the content makes a new version, or changes the last version if the same user made that within five minutes. An e-mail has at most 20 versions, and an account at most 50 MiB of versions; the oldest versions are removed.',
+    'A change of the content makes a new version, or changes the newest version if the same user made it in the last five minutes. An e-mail has at most 20 versions, and an account at most 50 MiB of versions; the oldest versions are removed.',
   role: 'viewer',
   input: Type.Object({ mail_utr: identifier('The single send, or the e-mail of an automation.') }),
   output: Versions,
@@ -183,7 +183,7 @@ export const readVersion = operation({
 export const restoreVersion = operation({
   name: 'Restore a version of an e-mail (addition)',
   description:
-    'The content before stays a version, so that the restoring can be undone. A queued single send stays queued. Contacts who wait for an e-mail of a live automation get the restored version.',
+    'The earlier content stays a version, so that the restoring can be undone. A queued single send stays queued. Contacts who wait for an e-mail of a live automation get the restored version.',
   role: 'editor',
   input: ById,
   run: (context, { version_id }) =>

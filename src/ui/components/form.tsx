@@ -132,6 +132,7 @@ export function SentForm<Input extends TObject>({
 }: FieldsProps<Input> & {
   form: Form<Input>;
   action?: string;
+  /** The text of the button. */
   submit: string;
   /** The look of the button. A page has at most one primary button, so a form beside the main action of a page has a plain one. */
   look?: 'primary' | 'plain';

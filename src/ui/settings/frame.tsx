@@ -8,6 +8,7 @@ import { languageOf, sendPage } from '../page.tsx';
 import { viewerOf } from '../signed-in.ts';
 import { type Language, type PlainKey, useLanguage } from '../words/index.ts';
 
+/** The pages of the settings by group. */
 const GROUPS = {
   sending: ['senders', 'sending', 'times', 'mails', 'returns', 'nodes', 'health'],
   contacts: ['lists', 'fields', 'tracking'],

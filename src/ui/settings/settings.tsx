@@ -1,4 +1,4 @@
-/** The pages of the settings: the list of all settings, and a page for each group of them. */
+/** The pages of the settings, and the page that lists them. */
 import type { FastifyInstance } from 'fastify';
 import { trackingScreen } from '../../audience/tracking/screens/tracking.tsx';
 import { archiveScreen } from '../../campaigns/archive/screens/archive.tsx';

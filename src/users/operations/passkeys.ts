@@ -33,7 +33,7 @@ const source = {
 export const listPasskeys = listOperation({
   name: 'List the passkeys (addition)',
   description:
-    'Owners, and key pairs that may do everything, see all passkeys of the account. Other users see their own, other key pairs see none.',
+    'Owners, and key pairs that may do everything, see all passkeys of the account. Other users see their own passkeys, other key pairs see no passkeys.',
   role: 'viewer',
   input: listQuery,
   as: 'passkeys',

@@ -28,7 +28,7 @@ const Session = Type.Object({
 export const listSessions = listOperation({
   name: 'List the sessions (addition)',
   description:
-    'Owners, and key pairs that may do everything, see all sessions of the account. Other users see their own, other key pairs see none.',
+    'Owners, and key pairs that may do everything, see all sessions of the account. Other users see their own sessions, other key pairs see no sessions.',
   role: 'viewer',
   input: listQuery,
   as: 'sessions',

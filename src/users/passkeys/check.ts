@@ -29,6 +29,7 @@ const SERVICE_UNAVAILABLE = 503;
 const MAX_WAITING = 20;
 
 let lastCheck: Promise<unknown> = Promise.resolve();
+/** The number of checks that wait or run. */
 let waiting = 0;
 
 /** Returns the new passkey in a browser's answer, or null if the answer is not valid. The caller has used up the challenge. */
@@ -47,7 +48,7 @@ export async function checkSignature(
   return 'counter' in verdict ? verdict.counter : null;
 }
 
-/** Runs a check after all earlier ones. Throws 503 if too many wait. */
+/** Runs a check after all earlier checks. Throws 503 if too many checks wait. */
 async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
   if (waiting >= MAX_WAITING) throw new Failure(SERVICE_UNAVAILABLE, 'Too many people are signing in at the moment');
   waiting++;

@@ -111,7 +111,7 @@ export function Passkeys({
 }: {
   passkeys: readonly PasskeyRow[];
   email: string;
-  /** PUBLIC_URL if passkeys cannot be added at the URL that the browser opened; null if they can. */
+  /** PUBLIC_URL if passkeys cannot be added at the URL that the browser opened; null if they can be added. */
   address: string | null;
   now: Date;
   problems: Problems | undefined;

@@ -1,5 +1,6 @@
-/** Scales pictures down before they are uploaded. No mail shows wider pictures, but every recipient would load all of their bytes. */
+/** Scales wide pictures down before they are uploaded. No mail shows their full width, but every recipient would load all of their bytes. */
 
+/** The maximum width of an uploaded picture, in pixels. */
 const MAX_WIDTH = 1600;
 /** The quality of JPEG and WebP, from 0 to 1. */
 const QUALITY = 0.85;

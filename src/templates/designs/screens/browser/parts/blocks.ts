@@ -34,6 +34,7 @@ export interface Block {
 /** The picture of new blocks, until the author chooses one. */
 const EMPTY_PICTURE =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%22600%22 height=%22300%22%3E%3Crect width=%22100%25%22 height=%22100%25%22 fill=%22%23cfd6dd%22/%3E%3C/svg%3E';
+/** The colour of small print. */
 const GREY = '#5b6570';
 /** The networks of the block with social links. The links are texts, because icons would load from other sites. */
 const NETWORKS = ['Facebook', 'Instagram', 'YouTube', 'LinkedIn'];

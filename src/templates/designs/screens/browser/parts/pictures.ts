@@ -17,9 +17,11 @@ interface PlacedPicture {
   alt: string;
   /** True if the picture is decorative and therefore has no alternative text. */
   isDecoration: boolean;
+  /** The link of the picture; empty if it has none. */
   href: string;
 }
 
+/** The answer of the server: pictures, or why a file was refused. */
 interface Answer {
   problem?: string;
   pictures?: Picture[];
@@ -29,7 +31,7 @@ const path = `${location.pathname}/pictures`;
 /** The newest pictures of the library; null until they are loaded. */
 let library: Picture[] | null = null;
 
-/** Adds a file to the library and returns its picture. If the server refuses the file, throws an Error with the reason. */
+/** Adds a file to the library and returns its picture in a list. If the server refuses the file, throws an Error with the reason. */
 export async function uploadPicture(file: File): Promise<Picture[]> {
   const response = await fetch(`${path}?${new URLSearchParams({ name: file.name })}`, {
     method: 'POST',
