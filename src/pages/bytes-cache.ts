@@ -6,7 +6,7 @@ export class BytesCache {
   /** The total size of the entries. */
   #bytes = 0;
 
-  /** If the entries have more than `maxBytes` bytes in all, the least recently used ones are dropped. */
+  /** If the entries have more than `maxBytes` bytes in all, the least recently used entries are dropped. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }

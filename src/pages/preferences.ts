@@ -27,7 +27,7 @@ export interface Preferences {
   sender: string;
   /** The groups on the page: those marked for display, and the mail's own group. */
   groups: { id: number; group_name: string; description: string }[];
-  /** The id of the mail's own group; 0 if the mail has none, or if the group was deleted or lost with a restore. */
+  /** The id of the mail's own group; 0 if the mail has none, or if the group was deleted or was lost when a backup was restored. */
   own: number;
   /** The ids of unsubscribe entries by group id; group 0 is all mail. */
   unsubscribed: ReadonlyMap<number, number>;

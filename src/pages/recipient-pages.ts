@@ -16,7 +16,7 @@ import { trackingPages } from './tracking.ts';
 import { unsubscribePage } from './unsubscribe.tsx';
 import { webCopyPage } from './web-copy.ts';
 
-// The limits of a submitted form. Anyone can submit one, so its cost is limited. The real forms are much smaller.
+// The limits of a submitted form, because anyone can submit a form. The real forms are much smaller.
 const MAX_FORM_BYTES = 64 * 1024;
 const MAX_FIELDS = 5000;
 const UNPROCESSABLE = 422;

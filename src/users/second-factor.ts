@@ -11,6 +11,7 @@ import { hashSecret } from './secrets.ts';
 import { base32, matchTotp } from './totp.ts';
 import type { User } from './users.ts';
 
+/** The number of recovery codes of a user. */
 const RECOVERY_CODES = 10;
 /** A code of 80 random bits cannot be guessed, even by somebody who has the stored hashes. */
 const RECOVERY_BYTES = 10;
@@ -40,7 +41,7 @@ export function switchOffSecondFactor(db: Db, user: User, actor: Actor, now: Dat
   changeUser(db, user, { totp_secret: null, recovery_hashes: [] }, 'second_factor_off', actor, now);
 }
 
-/** Returns new recovery codes, which are shown once. The earlier ones stop working. */
+/** Returns new recovery codes, which are shown once. The earlier codes stop working. */
 export function renewRecoveryCodes(db: Db, user: User, actor: Actor, now: Date): string[] {
   const codes = newRecoveryCodes();
   changeUser(db, user, { recovery_hashes: codes.map(hashCode) }, 'recovery_codes_made', actor, now);

@@ -192,7 +192,10 @@ function valuesOf(db: Db, accountId: number, input: SubscriptionInput): Record<s
   return Object.fromEntries([...reserved, ...custom].filter(([, value]) => value !== ''));
 }
 
-/** Returns the ids of the form's groups and of the chosen groups, with 1 for each chosen one; empty if the person was not asked. */
+/**
+ * Returns the ids of the form's groups and of the chosen groups, with 1 for a chosen group and 0 for another; empty if the person was
+ * not asked.
+ */
 function groupsOf(form: Form, { group_ids: chosen }: SubscriptionInput): Record<string, 0 | 1> {
   if (chosen === undefined) return {};
   const ids = new Set(chosen.map(recordId));

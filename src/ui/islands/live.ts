@@ -127,9 +127,9 @@ function show(page: Document, results: string, url: string): { outcome: Outcome;
 async function completeParts(island: HTMLElement): Promise<void> {
   for (;;) {
     const part = island.querySelector<HTMLElement>('[data-rest]');
-    const rest = part?.dataset.rest;
-    if (part === null || rest === undefined) return;
-    const page = await readPage(rest);
+    const url = part?.dataset.rest;
+    if (part === null || url === undefined) return;
+    const page = await readPage(url);
     // The part stays incomplete if its completion cannot be read, or if another search has replaced the part.
     if (!(page instanceof Document) || !part.isConnected) return;
     for (const fresh of page.querySelectorAll('[id]'))

@@ -1,8 +1,8 @@
 /** Waits until the service has started again after a restore, then opens the sign-in page. */
 const CHECK_EVERY_MS = 1000;
 /**
- * How long the page waits at most. If a restore fails, the service starts again with a session that is still valid, so that nothing else
- * shows that the restart is over.
+ * The longest wait for the restart. If a restore fails, the session stays valid, and only this time limit shows that the restart is
+ * over.
  */
 const MAX_WAIT_MS = 60_000;
 

@@ -46,12 +46,12 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     const button = form.querySelector<HTMLButtonElement>(`${COUNT} button[name="after"]`);
     if (button !== null) await update('after', button.value, [COUNT]);
   };
-  const all = [RULES, WORDS, COUNT, SAMPLE];
+  const allParts = [RULES, WORDS, COUNT, SAMPLE];
   // The button that updates the number is hidden, because the script updates the number.
   const show = form.querySelector<HTMLButtonElement>('button[value="show"]');
   if (show !== null) show.hidden = true;
   form.addEventListener('change', ({ target }) => {
-    if (target instanceof HTMLSelectElement) void update('do', 'show', all);
+    if (target instanceof HTMLSelectElement) void update('do', 'show', allParts);
   });
   form.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name === 'segment_name') return;
@@ -63,7 +63,7 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     const button = event.submitter;
     if (!(button instanceof HTMLButtonElement) || button.value === 'save') return;
     event.preventDefault();
-    void update(button.name, button.value, button.name === 'after' ? [COUNT] : all);
+    void update(button.name, button.value, button.name === 'after' ? [COUNT] : allParts);
   });
   void continueCount();
 }

@@ -36,7 +36,7 @@ const Key = Type.Object({
   scopes,
   last_used_at: nullable(
     isoTimestampSchema(),
-    'When the pair was last used, UTC, to the minute; null: it was never used.',
+    'When the pair was last used, UTC, accurate to the minute; null: it was never used.',
   ),
   created_at: isoTimestampSchema(),
   revoked_at: nullable(isoTimestampSchema(), 'When the pair was revoked, UTC; null: the pair is valid.'),

@@ -43,7 +43,7 @@ const ListedUser = Type.Object({
   passkeys: integer({ description: 'Number of passkeys.' }),
   last_seen_at: nullable(
     isoTimestampSchema(),
-    'When the user last made a request, UTC, to five minutes; null: the user has no session.',
+    'When the user last made a request, UTC, accurate to five minutes; null: the user has no session.',
   ),
   ...stamps,
 });
@@ -78,7 +78,7 @@ export const listUsers = listOperation({
 
 export const inviteUser = operation({
   name: 'Add a user and mail them the link by which they choose a password (addition)',
-  description: `The link works for ${INVITATION_DAYS} days. The e-mail goes at once, from the first sender that may send, over its SMTP server.`,
+  description: `The link works for ${INVITATION_DAYS} days. The e-mail is sent at once, from the first sender that may send, over its SMTP server.`,
   role: 'owner',
   isForUsers: true,
   input: Type.Object({

@@ -13,7 +13,7 @@ export const revokeLinks = operation({
   name: 'Revoke the links to the design page of an e-mail (addition)',
   description: 'All links to the design page of the e-mail stop working. design_url is a new link from then on.',
   role: 'editor',
-  input: Type.Object({ utr: identifier('The single send, or the schedule of an automation.') }),
+  input: Type.Object({ utr: identifier('The single send, or the e-mail of an automation.') }),
   run({ db, clock, accountId }, { utr }) {
     const revoked = revokeDesignLinks(db, { accountId, utr: recordUtr(utr) }, clock.now());
     if (revoked === 0) throw notFound('Record not found');

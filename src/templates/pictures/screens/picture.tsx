@@ -21,6 +21,7 @@ import {
 } from '../operations.ts';
 
 const SEE_OTHER = 303;
+/** The maximum number of uses that the page lists. */
 const MAX_USES = 100;
 
 interface WithId {
@@ -91,7 +92,7 @@ function OnePicture({ picture, uses, mayChange, values, problems, problem }: One
             <b>
               <bdi>{picture.name}</bdi>
             </b>
-            <span class="quiet-text">{`${picture.kind.toUpperCase()} · ${measures(language, picture)}`}</span>
+            <span class="quiet-text">{`${picture.kind.toUpperCase()} · ${sizeInWords(language, picture)}`}</span>
           </figcaption>
         </figure>
       </Card>
@@ -203,7 +204,7 @@ export function pathOf({ url }: Picture): string {
 }
 
 /** Returns the size of a picture in pixels and bytes, such as “600 × 400 · 24 kB”. */
-export function measures(language: Language, { width, height, size }: Picture): string {
+export function sizeInWords(language: Language, { width, height, size }: Picture): string {
   return `${language.number(width)} × ${language.number(height)} · ${language.bytes(size)}`;
 }
 

@@ -14,7 +14,7 @@ import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { listPictures, type Picture } from '../operations.ts';
 import { receivePicture } from '../routes.ts';
-import { measures, pathOf, pictureScreen, usesInWords } from './picture.tsx';
+import { pathOf, pictureScreen, sizeInWords, usesInWords } from './picture.tsx';
 
 const ROWS = 24;
 const SEE_OTHER = 303;
@@ -159,7 +159,7 @@ function Pictures({ pictures, search, isLater }: Omit<ListProps, 'mayAdd' | 'pro
                   <bdi>{picture.name}</bdi>
                 </b>
               </a>
-              <p class="quiet-text">{measures(language, picture)}</p>
+              <p class="quiet-text">{sizeInWords(language, picture)}</p>
               <p class="quiet-text">{usesInWords(language, picture)}</p>
               <button type="button" class="plain" data-copy={picture.url} hidden>
                 {language.say('images.copy')}

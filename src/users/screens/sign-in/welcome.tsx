@@ -1,6 +1,4 @@
-/**
- * The pages of a login link: the user chooses a name and a password and is then signed in.
- */
+/** The pages of a login link: the user chooses a name and a password and is then signed in. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { isSecureChannel } from '../../../http/cookies.ts';
@@ -101,7 +99,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
   });
 }
 
-/** Sends the form for name and password; also for the e-mail address if the link is for the first owner, who is no user yet. */
+/** Sends the form for name and password, and for the e-mail address if the link is for the first owner, who is no user yet. */
 function sendPasswordForm(
   request: FastifyRequest,
   reply: FastifyReply,

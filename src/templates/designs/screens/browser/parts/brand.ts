@@ -32,6 +32,7 @@ export interface Brand {
   shape: BrandChoice['button_shape'];
 }
 
+// The defaults for colours and fonts.
 const ACCENT = '#1f5f8b';
 const INK = '#1b2129';
 const SOFT = '#eef2f5';
