@@ -1,44 +1,41 @@
 /**
- * Keeps a large database under mixed load for some minutes against the built service, and says what it cost and whether all went well:
- * imports, sends to a counting relay, an automation, list readers (one of them slow), opens, unsubscribes, reads and writes.
- * Ends with 1 when anything failed, was lost, came twice or grew without bound.
+ * Keeps the built service with a large database under mixed load for some minutes: imports, sends to a counting relay, an automation, list
+ * readers, one of them slow, opens, unsubscribes, reads and writes. Afterwards it prints how long requests took and whether all went well. It
+ * ends with exit code 1 if anything failed, was lost, happened twice or grew without bound.
  *
  *   npm run soak -- [minutes] [contacts]
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Database } from 'better-sqlite3';
 import { connect } from '../src/database/open.ts';
 import { openTokens, type RecipientIds, type Tokens } from '../src/delivery/links/tokens.ts';
 import { percentiles } from './bench/load.ts';
-import { inFolder, machine, madeDatabase, served } from './bench/measure.ts';
+import { inFolder, machine, makeDatabase, startService, startSink } from './bench/measure.ts';
 import { Client, repeatedly } from './soak/client.ts';
-import { isSettled, wrongs } from './soak/final-checks.ts';
+import { findProblems, isSettled } from './soak/final-checks.ts';
 import { Watch } from './soak/watch.ts';
 
-const [givenMinutes = '10', givenContacts = '1000000'] = process.argv.slice(2);
-const minutes = Number(givenMinutes);
-const contacts = Number(givenContacts);
+/** How long the load lasts, and how many contacts are in contact type 1, which the single sends go to. */
+const [minutes = 10, contacts = 1_000_000] = process.argv.slice(2).map(Number);
+/** How long the service may take after the load to send what is waiting. */
 const SETTLE_MS = 30 * 60_000;
-/** Of the bench database's type 1, which the sends go to; type 2 is imported into and watched by the automation. */
+/** The rows of each import. They go to contact type 2, which the automation watches. */
 const IMPORT_ROWS = Math.max(1000, Math.round(contacts / 50));
 const HTML = '<p>Hello ((first_name|you)), the <a href="https://shop.example/">catalogue</a> is out.</p>';
 
 interface World {
   client: Client;
-  /** A connection of the soak's own, for looking. */
+  /** The soak's own connection to the database of the service. It only reads. */
   db: Database;
   tokens: Tokens;
+  /** Returns true once the load has to end. */
   isOver(): boolean;
-  /** Addresses whose unsubscribing was answered. */
-  left: Set<number>;
+  /** The ids of the addresses whose unsubscribe was answered. */
+  unsubscribed: Set<number>;
 }
 
-/** Adds to the account, before the load begins, a second type with a segment and a live automation, a group and a sender. */
+/** Adds a contact type with a segment and a live automation, a group and a sender, before the load begins. */
 async function prepare({ client, db }: World): Promise<void> {
   await client.must('/contacts-type/add', { name: 'Joining' });
   await client.must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
@@ -50,18 +47,18 @@ async function prepare({ client, db }: World): Promise<void> {
     company_address: '1 Harbour St',
     nickname: 'Soak',
   });
-  const types = db.prepare<[], number>('SELECT max(id) FROM contact_types').pluck();
-  const type = String(types.get());
+  const lastType = db.prepare<[], number>('SELECT max(id) FROM contact_types').pluck();
+  const typeId = String(lastType.get());
   await client.must('/segment/store', {
     segment_name: 'Evens',
-    contact_type_id: type,
+    contact_type_id: typeId,
     'select_field[0]': 'city',
     'select_operator[0]': 'is',
     'value[0]': 'Even',
   });
   const { utr } = await client.must<{ utr: string }>('/automations/create', {
     type: 'welcome',
-    automation_for: `contacts_${type}`,
+    automation_for: `contacts_${typeId}`,
     automation_name: 'Welcome',
     unsubscribe_group_id: '1',
     exit_criteria: '0',
@@ -79,9 +76,9 @@ async function prepare({ client, db }: World): Promise<void> {
   await client.ask('set-up', 'GET', `/api/automations/set-live?utr=${utr}`);
 }
 
-/** Sends to everybody, one after the other. */
-async function send({ client, db, isOver }: World): Promise<void> {
-  const running = db.prepare<[], number>('SELECT count(*) FROM single_sends WHERE status <> 3').pluck();
+/** Creates single sends to all of contact type 1, each after the one before is sent. */
+async function sendRepeatedly({ client, db, isOver }: World): Promise<void> {
+  const unsent = db.prepare<[], number>('SELECT count(*) FROM single_sends WHERE status <> 3').pluck();
   for (let number = 1; !isOver(); number++) {
     await client.ask('create a send', 'POST', '/api/single/send/create', {
       template_id: '1',
@@ -94,30 +91,33 @@ async function send({ client, db, isOver }: World): Promise<void> {
       'recipient_id[0]': 'contacts_1',
       schedule_type: '0',
     });
-    while (!isOver() && running.get() !== 0) await setTimeout(500);
+    while (!isOver() && unsent.get() !== 0) await setTimeout(500);
   }
 }
 
-/** Imports files of which half the addresses were in the one before. */
-async function importing({ client, isOver }: World): Promise<void> {
+/** Imports files one after the other. Half the addresses of each file were in the file before. */
+async function importRepeatedly({ client, isOver }: World): Promise<void> {
   for (let round = 0; !isOver(); round++) {
-    const lines = Array.from({ length: IMPORT_ROWS }, (_, at) => {
-      const number = round * (IMPORT_ROWS / 2) + ((at * 7919) % IMPORT_ROWS);
+    const lines = Array.from({ length: IMPORT_ROWS }, (_, index) => {
+      const number = round * (IMPORT_ROWS / 2) + ((index * 7919) % IMPORT_ROWS);
       return `joining${number}@example.net,Joan${number % 89},${number % 2 === 0 ? 'Even' : 'Odd'}`;
     });
     await client.upload(2, `email,first_name,city\n${lines.join('\n')}\n`);
-    for (let rest = 0; rest < 15 && !isOver(); rest++) await setTimeout(1000);
+    for (let second = 0; second < 15 && !isOver(); second++) await setTimeout(1000);
   }
 }
 
-/** Reads the whole list: at full speed, or as a slow line does. */
-async function list({ client, isOver }: World, isSlow: boolean): Promise<void> {
+/** Reads the whole list at full speed, every five seconds. */
+async function readList({ client, isOver }: World): Promise<void> {
   while (!isOver()) {
-    if (!isSlow) {
-      await client.ask('whole list', 'GET', '/api/contacts/list');
-      await setTimeout(5000);
-      continue;
-    }
+    await client.ask('whole list', 'GET', '/api/contacts/list');
+    await setTimeout(5000);
+  }
+}
+
+/** Reads the whole list again and again, as a client with a slow connection does. */
+async function readListSlowly({ client, isOver }: World): Promise<void> {
+  while (!isOver()) {
     const answer = await client.open('GET', '/api/contacts/list');
     for await (const _piece of answer) {
       if (isOver()) break;
@@ -127,64 +127,55 @@ async function list({ client, isOver }: World, isSlow: boolean): Promise<void> {
   }
 }
 
-/** The ids of a random mail that was sent; undefined if none was sent yet. */
-function anyMail(db: Database): () => RecipientIds | undefined {
-  const last = db.prepare<[], number | null>('SELECT max(id) FROM deliveries').pluck();
-  const mail = db.prepare<[number], RecipientIds>(`
+/** Returns a function that picks a random mail; the function returns undefined if it hits upon a mail that is not sent. */
+function mailPicker(db: Database): () => RecipientIds | undefined {
+  const lastId = db.prepare<[], number | null>('SELECT max(id) FROM deliveries').pluck();
+  const sentMail = db.prepare<[number], RecipientIds>(`
     SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address, ifnull(m.unsubscribe_group_id, 0) AS "group",
       m.user_id AS user, a.normalized_email AS email
     FROM deliveries d JOIN mailings m ON m.id = d.mailing_id JOIN addresses a ON a.id = d.address_id WHERE d.id = ? AND d.state = 2`);
-  return () => mail.get(1 + Math.floor(Math.random() * (last.get() ?? 0)));
+  return () => sentMail.get(1 + Math.floor(Math.random() * (lastId.get() ?? 0)));
 }
 
-async function run(world: World): Promise<void> {
-  const { client, db, tokens, isOver, left } = world;
-  const mail = anyMail(db);
-  const contact = () => String(1 + Math.floor(Math.random() * contacts));
+/** Loads the service until the time is over. */
+async function loadService(world: World): Promise<void> {
+  const { client, db, tokens, isOver, unsubscribed } = world;
+  const pickMail = mailPicker(db);
+  const pickContactId = () => String(1 + Math.floor(Math.random() * contacts));
   await Promise.all([
-    send(world),
-    importing(world),
-    list(world, false),
-    list(world, true),
-    repeatedly(50, isOver, () => client.ask('read a contact', 'GET', `/api/contacts/details?contact_id=${contact()}`)),
+    sendRepeatedly(world),
+    importRepeatedly(world),
+    readList(world),
+    readListSlowly(world),
+    repeatedly(50, isOver, () =>
+      client.ask('read a contact', 'GET', `/api/contacts/details?contact_id=${pickContactId()}`),
+    ),
     repeatedly(10, isOver, () => {
-      const id = contact();
+      const id = pickContactId();
       const email = `person${id.padStart(7, '0')}@example.com`;
       const form = { contact_id: id, contact_type_id: '1', email, country: '1', first_name: `Changed ${id}` };
       return client.ask('change a contact', 'POST', '/api/contacts/update', form);
     }),
     repeatedly(100, isOver, async () => {
-      const ids = mail();
+      const ids = pickMail();
       if (ids !== undefined) await client.ask('open a mail', 'GET', `/o/${tokens.recipient(ids).open}.gif`);
     }),
     repeatedly(2, isOver, async () => {
-      const ids = mail();
+      const ids = pickMail();
       if (ids === undefined) return;
       const form = { 'List-Unsubscribe': 'One-Click' };
       await client.ask('unsubscribe', 'POST', `/u/${tokens.recipient(ids).unsubscribe}`, form);
-      left.add(ids.address);
+      unsubscribed.add(ids.address);
     }),
   ]);
 }
 
-/** The relay, in a process of its own: its SMTP port and what it got, by address. */
-async function startSink(): Promise<{ process: ChildProcess; url: string; mails(): Promise<Record<string, number>> }> {
-  const path = fileURLToPath(new URL('./bench/sink.ts', import.meta.url));
-  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(createInterface({ input: child.stdout }), 'line');
-  const { smtp, control } = JSON.parse(line);
-  return {
-    process: child,
-    url: `smtp://127.0.0.1:${smtp}`,
-    mails: async () => JSON.parse(await (await fetch(`http://127.0.0.1:${control}/recipients`)).text()),
-  };
-}
-
+/** Runs the service under load, and prints what it measured. Returns what went wrong, in words. */
 async function soak(folder: string): Promise<string[]> {
   const file = join(folder, 'soak.db');
-  madeDatabase(file, contacts).$client.close();
+  makeDatabase(file, contacts).$client.close();
   const sink = await startSink();
-  const service = await served(file, {
+  const service = await startService(file, {
     SMTP_URL: sink.url,
     PUBLIC_URL: 'https://mail.example.com',
     SENDER_VERIFICATION: 'optional',
@@ -199,7 +190,7 @@ async function soak(folder: string): Promise<string[]> {
     db,
     tokens: openTokens(db),
     isOver: () => isOver,
-    left: new Set(),
+    unsubscribed: new Set(),
   };
   try {
     await prepare(world);
@@ -207,7 +198,7 @@ async function soak(folder: string): Promise<string[]> {
     const timer = setTimeout(minutes * 60_000).then(() => {
       isOver = true;
     });
-    await Promise.all([timer, run(world)]);
+    await Promise.all([timer, loadService(world)]);
     watch.stop();
     const until = performance.now() + SETTLE_MS;
     while (!isSettled(db) && performance.now() < until) await setTimeout(500);
@@ -220,25 +211,22 @@ async function soak(folder: string): Promise<string[]> {
       `${count('deliveries')} mails in ${count('mailings')} mailings, ${count('contacts')} contacts, ${count('events')} events`,
     );
     console.log(machine());
-    const grew = watch.growth();
-    console.log(
-      !watch.isTelling()
-        ? 'The run was too short to tell growth from warming up.'
-        : grew.length === 0
-          ? 'Neither memory nor the write-ahead log grew without bound.'
-          : grew.join('; '),
-    );
+    const growth = watch.growth();
+    if (!watch.isLongEnough()) console.log('The run was too short to tell growth from warming up.');
+    else if (growth.length === 0) console.log('Neither memory nor the write-ahead log grew without bound.');
+    else console.log(growth.join('; '));
     const unsettled = isSettled(db) ? [] : ['the sends did not end'];
-    return [...grew, ...client.failures.slice(0, 10), ...unsettled, ...wrongs(db, await sink.mails(), world.left)];
+    const problems = findProblems(db, await sink.recipients(), world.unsubscribed);
+    return [...growth, ...client.failures.slice(0, 10), ...unsettled, ...problems];
   } finally {
     isOver = true;
     client.close();
     db.close();
     await service.close();
-    sink.process.kill();
+    sink.close();
   }
 }
 
-const wrong = await inFolder(soak);
-console.log(wrong.length === 0 ? 'Integrity, counters and mails are as they must be.' : wrong.join('\n'));
-process.exitCode = wrong.length === 0 ? 0 : 1;
+const problems = await inFolder(soak);
+console.log(problems.length === 0 ? 'Integrity, counters and mails are as they must be.' : problems.join('\n'));
+process.exitCode = problems.length === 0 ? 0 : 1;

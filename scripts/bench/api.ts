@@ -17,15 +17,15 @@ import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { type Latencies, load, type Request } from './load.ts';
 import {
   inFolder,
-  madeDatabase,
-  ranApart,
+  type Measurement,
+  makeDatabase,
+  measureService,
+  type RunningService,
   row,
-  type Served,
-  served,
-  startedSink,
-  type Taken,
-  takenBy,
-  usedBy,
+  runApart,
+  startService,
+  startSink,
+  usageOf,
 } from './measure.ts';
 import { report, type Table } from './report.ts';
 
@@ -52,16 +52,16 @@ async function drive(): Promise<Latencies> {
 
 /** Measures a server under requests of one kind. The client runs twice, first to warm the server up. */
 async function measure(
-  service: Pick<Served, 'used' | 'origin'> & Partial<Pick<Served, 'longestStretch'>>,
+  service: Pick<RunningService, 'usage' | 'origin'> & Partial<Pick<RunningService, 'longestStretch'>>,
   kind: string,
   token: string,
 ) {
   let latencies: Latencies | undefined;
   const args = [contactsText, people, 'drive', service.origin, kind, token];
-  await ranApart('api.ts', args);
+  await runApart('api.ts', args);
   await service.longestStretch?.();
-  const result: Taken = await takenBy(service, async () => {
-    latencies = await ranApart('api.ts', args);
+  const result: Measurement = await measureService(service, async () => {
+    latencies = await runApart('api.ts', args);
     return latencies?.requests ?? 0;
   });
   if (latencies === undefined || latencies.failed > 0) throw new Error(`${latencies?.failed} of ${kind} failed`);
@@ -81,7 +81,7 @@ async function measureBareServer(workUs: number): Promise<void> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { result } = await measure({ origin, used: () => usedBy(process.pid) }, 'read', '');
+  const { result } = await measure({ origin, usage: () => usageOf(process.pid) }, 'read', '');
   server.close();
   console.log(JSON.stringify(result));
 }
@@ -91,7 +91,7 @@ async function measureFramework(): Promise<void> {
   const app = Fastify();
   app.get('/api/contacts/details', (_request, reply) => reply.type('application/json; charset=utf-8').send(BODY));
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
-  const { result } = await measure({ origin, used: () => usedBy(process.pid) }, 'read', '');
+  const { result } = await measure({ origin, usage: () => usageOf(process.pid) }, 'read', '');
   await app.close();
   console.log(JSON.stringify(result));
 }
@@ -113,8 +113,8 @@ async function whileSending(folder: string): Promise<Table> {
   await launchMailing(db, Number(people), sampleHtml(MAIL_BYTES, 3));
   db.$client.close();
   const token = openToken(file);
-  const sink = await startedSink();
-  const service = await served(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
+  const sink = await startSink();
+  const service = await startService(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
   while ((await sink.totals()).messages === 0) await setTimeout(100);
   const rows: Table = {};
   for (const kind of KINDS) {
@@ -140,18 +140,18 @@ async function whileSending(folder: string): Promise<Table> {
 async function compare(): Promise<void> {
   await inFolder(async (folder) => {
     const file = join(folder, 'bench.db');
-    madeDatabase(file, contacts).$client.close();
-    const bareServer = (workUs: number): Promise<Taken> =>
-      ranApart('api.ts', [contactsText, people, 'bare', String(workUs)]);
+    makeDatabase(file, contacts).$client.close();
+    const bareServer = (workUs: number): Promise<Measurement> =>
+      runApart('api.ts', [contactsText, people, 'bare', String(workUs)]);
     const floor = await bareServer(0);
     const table: Table = {
       'node:http alone': row(floor, 'requests', floor),
       'node:http, 20 µs of work each': row(await bareServer(20), 'requests', floor),
       'node:http, 60 µs of work each': row(await bareServer(60), 'requests', floor),
-      'Fastify alone': row(await ranApart('api.ts', [contactsText, people, 'framework']), 'requests', floor),
+      'Fastify alone': row(await runApart('api.ts', [contactsText, people, 'framework']), 'requests', floor),
     };
     const token = openToken(file);
-    const service = await served(file);
+    const service = await startService(file);
     for (const kind of KINDS) {
       const { result, waits } = await measure(service, kind, token);
       table[kind] = { ...row(result, 'requests', floor), ...waits };

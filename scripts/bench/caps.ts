@@ -12,7 +12,7 @@ import type { Claim } from '../../src/delivery/queue/candidates.ts';
 import { continueEarlierMails } from '../../src/delivery/queue/ledger/earlier-mails.ts';
 import { Ledger } from '../../src/delivery/queue/ledger/ledger.ts';
 import { isoTimestamp } from '../../src/time/clock.ts';
-import { inFolder, madeDatabase, taken } from './measure.ts';
+import { inFolder, makeDatabase, measureWork } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 const people = Number(process.argv[2] ?? 50_000);
@@ -51,7 +51,7 @@ async function send(db: Db, recent: number) {
   const ledger = new Ledger(db.$client, 'UTC');
   const claims: Claim[] = [];
   let longest = 0;
-  const claimed = await taken(people, () => {
+  const claimed = await measureWork(people, () => {
     for (;;) {
       const from = performance.now();
       const page = ledger.claim({ id, is_canary: 0 }, { fields: ['first_name'], tracking: 'person' }, PAGE, now, now);
@@ -60,7 +60,7 @@ async function send(db: Db, recent: number) {
       claims.push(...page.claims);
     }
   });
-  const recorded = await taken(claims.length, () => {
+  const recorded = await measureWork(claims.length, () => {
     for (let from = 0; from < claims.length; from += PAGE)
       ledger.record(
         claims.slice(from, from + PAGE).map((claim) => ({
@@ -83,7 +83,7 @@ async function send(db: Db, recent: number) {
 const table: Table = {};
 for (const recent of [0, 10, 100])
   table[recent === 0 ? 'no caps' : `caps, ${recent} mailings`] = await inFolder(async (folder) => {
-    const db = madeDatabase(join(folder, 'bench.db'), people);
+    const db = makeDatabase(join(folder, 'bench.db'), people);
     const costs = await send(db, recent);
     db.$client.close();
     return costs;

@@ -13,7 +13,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect, type Db } from '../../src/database/open.ts';
-import { inFolder, KEYS, type Served, served, startedSink } from './measure.ts';
+import { inFolder, KEYS, type RunningService, startService, startSink } from './measure.ts';
 import { report, type Table } from './report.ts';
 import type { Worked } from './stretches.ts';
 
@@ -51,16 +51,16 @@ await inFolder(async (folder) => {
           created_at, updated_at)
         SELECT user_id, ${type}, address_id, first_name, last_name, email, country_id, state, city, postal_code, created_at, updated_at
         FROM contacts WHERE contact_type_id = 1 LIMIT ${contacts}`);
-  const sink = await startedSink();
-  const service = await served(file, {
+  const sink = await startSink();
+  const service = await startService(file, {
     ...{ SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' },
     ...{ STRETCHES_FOLDER: stretches, NODE_OPTIONS: `--import=${STRETCHES}` },
   });
   const during = async (work: () => Promise<unknown>): Promise<Phase> => {
-    const [{ messages }, { cpuSeconds }, from] = [await sink.totals(), service.used(), Date.now()];
+    const [{ messages }, { cpuSeconds }, from] = [await sink.totals(), service.usage(), Date.now()];
     await work();
-    const [after, used] = [await sink.totals(), service.used()];
-    return { from, to: Date.now(), mails: after.messages - messages, cpuSeconds: used.cpuSeconds - cpuSeconds };
+    const [after, usage] = [await sink.totals(), service.usage()];
+    return { from, to: Date.now(), mails: after.messages - messages, cpuSeconds: usage.cpuSeconds - cpuSeconds };
   };
   await reached(db, 'sending');
   // The first request of an operation compiles its schemas, and Node compiles the code that sends mails while the first ones are sent.
@@ -89,7 +89,7 @@ await inFolder(async (folder) => {
 });
 
 /** Makes the service check a mail for all contacts of a target. Throws unless it has checked `contacts` contacts. */
-async function check({ origin }: Served, target: string, contacts: number): Promise<void> {
+async function check({ origin }: RunningService, target: string, contacts: number): Promise<void> {
   const answer = await fetch(`${origin}/api/check`, {
     method: 'POST',
     headers: { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY, 'Content-Type': 'application/json' },

@@ -17,7 +17,16 @@ import { connect, type Db } from '../../src/database/open.ts';
 import { MailData } from '../../src/delivery/mime/mail-data.ts';
 import { SmtpPool } from '../../src/delivery/transport/smtp/pool.ts';
 import { parseRelays } from '../../src/delivery/transport/smtp/relay-urls.ts';
-import { inFolder, ranApart, row, served, startedSink, type Taken, taken, takenBy } from './measure.ts';
+import {
+  inFolder,
+  type Measurement,
+  measureService,
+  measureWork,
+  row,
+  runApart,
+  startService,
+  startSink,
+} from './measure.ts';
 import { report } from './report.ts';
 
 const CONNECTIONS = 20;
@@ -41,11 +50,11 @@ async function campaign(
   file: string,
   relay: string,
   tracking: boolean,
-): Promise<{ result: Taken; enqueueSeconds: number }> {
+): Promise<{ result: Measurement; enqueueSeconds: number }> {
   const db = connect(file);
   await launchMailing(db, recipients, sampleHtml(BYTES - LINKS * LINK_BYTES, LINKS), tracking);
   db.$client.exec("UPDATE mailings SET state = 'paused'");
-  const service = await served(file, {
+  const service = await startService(file, {
     SMTP_URL: relay,
     SMTP_CONNECTIONS: String(CONNECTIONS),
     PUBLIC_URL: 'https://mail.example.com',
@@ -58,7 +67,7 @@ async function campaign(
   const started = performance.now();
   await untilState(db, 'sending');
   const enqueueSeconds = (performance.now() - started) / 1000;
-  const result = await takenBy(service, async () => {
+  const result = await measureService(service, async () => {
     await untilState(db, 'done');
     return recipients;
   });
@@ -70,7 +79,7 @@ async function campaign(
 }
 
 /** Calls `send` for `count` recipients, as many at a time as there are connections. */
-async function flood(count: number, send: (to: string) => Promise<unknown>): Promise<void> {
+async function sendAll(count: number, send: (to: string) => Promise<unknown>): Promise<void> {
   let next = 0;
   async function lane(): Promise<void> {
     while (next < count) await send(`reader${next++}@example.org`);
@@ -85,11 +94,11 @@ function prebuiltMessage(): string {
   return head + line.repeat(Math.round(Number(size) / line.length));
 }
 
-async function floor(): Promise<Taken> {
+async function floor(): Promise<Measurement> {
   const message = MailData.of(prebuiltMessage());
   const pool = new SmtpPool(parseRelays(url), { connections: CONNECTIONS });
-  const result = await taken(recipients, () =>
-    flood(recipients, async (to) => {
+  const result = await measureWork(recipients, () =>
+    sendAll(recipients, async (to) => {
       const outcome = await pool.send({ from: 'a@example.com', to, start: () => message, dotless: true });
       if (outcome === 'withdrawn' || outcome.kind !== 'accepted') fail(JSON.stringify(outcome));
     }),
@@ -98,7 +107,7 @@ async function floor(): Promise<Taken> {
   return result;
 }
 
-async function library(): Promise<Taken> {
+async function library(): Promise<Measurement> {
   const raw = prebuiltMessage();
   const { hostname: host, port } = new URL(url);
   const pool = nodemailer.createTransport({
@@ -109,8 +118,8 @@ async function library(): Promise<Taken> {
     maxMessages: Number.POSITIVE_INFINITY,
   });
   const count = Math.min(recipients, 20_000);
-  const result = await taken(count, () =>
-    flood(count, (to) => pool.sendMail({ envelope: { from: 'a@example.com', to }, raw })),
+  const result = await measureWork(count, () =>
+    sendAll(count, (to) => pool.sendMail({ envelope: { from: 'a@example.com', to }, raw })),
   );
   pool.close();
   return result;
@@ -120,18 +129,18 @@ function fail(reason: string): never {
   throw new Error(reason);
 }
 
-const PARTS: Record<string, () => Promise<Taken>> = {
+const PARTS: Record<string, () => Promise<Measurement>> = {
   campaign: async () => (await inFolder((folder) => campaign(join(folder, 'bench.db'), url, true))).result,
   floor,
   library,
 };
 
-async function compare(): Promise<void> {
-  const sink = await startedSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
+async function compareAll(): Promise<void> {
+  const sink = await startSink(part === 'smtp-sink' ? 'smtp-sink.ts' : 'sink.ts');
   const sinkMicroseconds: number[] = [];
   const sizes: number[] = [];
   /** Runs one client against an empty sink, and checks that all its messages arrived. */
-  async function intoSink<T extends { result: Taken }>(client: () => Promise<T>): Promise<T> {
+  async function intoSink<T extends { result: Measurement }>(client: () => Promise<T>): Promise<T> {
     const { cpuSeconds: before } = await sink.reset();
     const sent = await client();
     const arrived = await sink.totals();
@@ -143,15 +152,15 @@ async function compare(): Promise<void> {
   }
   const runCampaign = (tracking: boolean) =>
     inFolder((folder) => intoSink(() => campaign(join(folder, 'bench.db'), sink.url, tracking)));
-  const runApart = (name: string) =>
+  const runPart = (name: string) =>
     intoSink(async () => ({
-      result: await ranApart('delivery.ts', [recipientsText, name, sink.url, String(sizes[0] || BYTES)]),
+      result: await runApart('delivery.ts', [recipientsText, name, sink.url, String(sizes[0] || BYTES)]),
     }));
 
   const { result: tracked, enqueueSeconds } = await runCampaign(true);
   const { result: untracked } = await runCampaign(false);
-  const { result: ofFloor } = await runApart('floor');
-  const { result: ofLibrary } = await runApart('library');
+  const { result: ofFloor } = await runPart('floor');
+  const { result: ofLibrary } = await runPart('library');
   sink.close();
   const table = {
     [`sendlark, ledger included, ${LINKS} tracked links`]: row(tracked, 'messages', ofFloor),
@@ -167,5 +176,5 @@ async function compare(): Promise<void> {
 }
 
 const run = part === undefined ? undefined : PARTS[part];
-if (run === undefined) await compare();
+if (run === undefined) await compareAll();
 else console.log(JSON.stringify(await run()));

@@ -13,7 +13,7 @@ import { connect, type Db } from '../../src/database/open.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { inFolder, type Taken, taken } from './measure.ts';
+import { inFolder, type Measurement, measureWork } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 const opens = Number(process.argv[2] ?? 100_000);
@@ -35,10 +35,10 @@ function addEvents(db: Db, kind: 'open' | 'click', count: number): void {
 }
 
 /** Reads all new events into the segments, and measures that. */
-async function follow(db: Db, count: number): Promise<Taken & { stretchMs: number }> {
+async function follow(db: Db, count: number): Promise<Measurement & { stretchMs: number }> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  const result = await taken(count, async () => {
+  const result = await measureWork(count, async () => {
     while (await followActivity(db, systemClock));
   });
   delay.disable();

@@ -10,7 +10,7 @@ import { createSegment } from '../../src/audience/segments/segments.ts';
 import { removeNamedValue } from '../../src/database/named-values.ts';
 import { connect } from '../../src/database/open.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { inFolder, KEYS, madeDatabase, row, served, taken, takenBy } from './measure.ts';
+import { inFolder, KEYS, makeDatabase, measureService, measureWork, row, startService } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 const events = Number(process.argv[2] ?? 200_000);
@@ -31,7 +31,7 @@ const batchOf = (first: number) => Array.from({ length: BATCH }, (_, at) => even
 
 await inFolder(async (folder) => {
   const file = join(folder, 'bench.db');
-  madeDatabase(file, contacts).$client.close();
+  makeDatabase(file, contacts).$client.close();
   const table: Table = {};
 
   const plain = connect(join(folder, 'floor.db'));
@@ -41,7 +41,7 @@ await inFolder(async (folder) => {
   const insert = plain.$client.prepare(
     'INSERT INTO rows (contact, name, at, key, value, currency, properties) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  const floor = await taken(events, () => {
+  const floor = await measureWork(events, () => {
     for (let first = 0; first < events; first += BATCH)
       plain.$client.transaction(() => {
         for (const { contact_id, key, value, currency, properties } of batchOf(first))
@@ -51,10 +51,10 @@ await inFolder(async (folder) => {
   plain.$client.close();
   table['rows by one statement'] = row(floor, 'event', floor);
 
-  const service = await served(file);
+  const service = await startService(file);
   const headers = { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY, 'content-type': 'application/json' };
   await service.longestStretch?.();
-  const recorded = await takenBy(service, async () => {
+  const recorded = await measureService(service, async () => {
     for (let first = 0; first < events; first += BATCH) {
       const body = JSON.stringify({ events: batchOf(first) });
       const answer = await fetch(`${service.origin}/api/events`, { method: 'POST', headers, body });
@@ -77,7 +77,7 @@ await inFolder(async (folder) => {
     value: ['1', '30'],
   });
   removeNamedValue(db.$client, 'contact_events_followed_to');
-  const followed = await taken(events, async () => {
+  const followed = await measureWork(events, async () => {
     while (await followActivity(db, systemClock));
   });
   db.$client.close();

@@ -14,7 +14,7 @@ import { followActivity } from '../../src/audience/segments/follow-activity.ts';
 import { OldEvents } from '../../src/delivery/feedback/old-events.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { inFolder, madeDatabase, type Taken, taken } from './measure.ts';
+import { inFolder, type Measurement, makeDatabase, measureWork } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 /** The number of recipients of each mailing. */
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const most = Number(process.argv[2] ?? 1_000_000);
   await inFolder(async (folder) => {
     const path = join(folder, 'growth.db');
-    const db = madeDatabase(path, AUDIENCE);
+    const db = makeDatabase(path, AUDIENCE);
     const client = db.$client;
     const follow = async () => {
       while (await followActivity(db, systemClock));
@@ -77,23 +77,23 @@ async function main(): Promise<void> {
     const past = now - 40 * DAY_MS;
     client.pragma('wal_checkpoint(TRUNCATE)');
     const empty = statSync(path).size;
-    const perUnit = ({ cpuSeconds }: Taken) => (cpuSeconds / AUDIENCE) * 1e6;
+    const perUnit = ({ cpuSeconds }: Measurement) => (cpuSeconds / AUDIENCE) * 1e6;
     const table: Table = {};
     let rows = 0;
     for (let size = FIRST_SIZE; size <= most; size *= 10) {
       for (; rows < size - AUDIENCE; rows += AUDIENCE) openAll(client, addMailing(client), past);
       await follow();
       let mailing = 0;
-      const ledger = await taken(AUDIENCE, () => {
+      const ledger = await measureWork(AUDIENCE, () => {
         mailing = addMailing(client);
       });
-      const events = await taken(AUDIENCE, () => openAll(client, mailing, past));
-      const followed = await taken(AUDIENCE, follow);
-      const page = await taken(1, () =>
+      const events = await measureWork(AUDIENCE, () => openAll(client, mailing, past));
+      const followed = await measureWork(AUDIENCE, follow);
+      const page = await measureWork(1, () =>
         client.prepare('SELECT * FROM deliveries WHERE mailing_id = ? AND id > 0 ORDER BY id LIMIT 1000').all(mailing),
       );
-      const floors = [await taken(AUDIENCE, () => writeFloor(client, CHUNK))];
-      floors.push(await taken(AUDIENCE, () => writeFloor(client, BATCH)));
+      const floors = [await measureWork(AUDIENCE, () => writeFloor(client, CHUNK))];
+      floors.push(await measureWork(AUDIENCE, () => writeFloor(client, BATCH)));
       rows += AUDIENCE;
       const [ledgerFloor = 1, eventFloor = 1] = floors.map(perUnit);
       table[`${rows} deliveries`] = {
@@ -106,7 +106,7 @@ async function main(): Promise<void> {
     }
     const old = Number(client.prepare('SELECT count(*) FROM events').pluck().get());
     const before = statSync(path).size;
-    const removal = await taken(old, async () => {
+    const removal = await measureWork(old, async () => {
       const oldEvents = new OldEvents(client, KEPT_DAYS);
       while (await oldEvents.continueRemoval(now, 0));
     });

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { inFolder, madeDatabase, served } from './measure.ts';
+import { inFolder, makeDatabase, startService } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 const SETTLED_MS = 20_000;
@@ -21,12 +21,12 @@ report(table, [`Goal: ${GOAL_MB} MB at rest.`]);
 async function idle() {
   return inFolder(async (folder) => {
     const path = join(folder, 'idle.db');
-    madeDatabase(path, CONTACTS).$client.close();
-    const service = await served(path);
+    makeDatabase(path, CONTACTS).$client.close();
+    const service = await startService(path);
     await setTimeout(SETTLED_MS);
-    const { rssKb, maxRssKb } = service.used();
+    const { rssKb, maxRssKb } = service.usage();
     await (await fetch(`${service.origin}/login`)).text();
-    const signIn = service.used().rssKb;
+    const signIn = service.usage().rssKb;
     await service.close();
     const megabytes = (kb: number) => Math.round(kb / 1024);
     const goal = megabytes(rssKb) <= GOAL_MB ? 'met' : 'missed';

@@ -15,7 +15,7 @@ import { importContacts } from '../../src/audience/import/import.ts';
 import { connect } from '../../src/database/open.ts';
 import { contacts } from '../../src/database/schema/index.ts';
 import { load } from './load.ts';
-import { inFolder, KEYS, madeDatabase, ranApart, row, served, type Taken, taken } from './measure.ts';
+import { inFolder, KEYS, type Measurement, makeDatabase, measureWork, row, runApart, startService } from './measure.ts';
 import { report } from './report.ts';
 
 const [rowsText = '100000', part, path = '', csvPath = ''] = process.argv.slice(2);
@@ -34,20 +34,20 @@ function* csv(): Generator<string> {
   }
 }
 
-async function ours(): Promise<Taken> {
+async function ours(): Promise<Measurement> {
   const db = connect(path);
   const job = { databasePath: path, accountId: 1, typeId: 1, path: csvPath, fileName: 'bench.csv' };
-  return taken(rows, async () => {
+  return measureWork(rows, async () => {
     const report = await importContacts(db, job);
     if (report.created + report.updated !== rows) throw new Error(`only ${report.created} contacts were made`);
   });
 }
 
-async function floor(): Promise<Taken> {
+async function floor(): Promise<Measurement> {
   const { $client: client } = connect(path);
   client.exec('CREATE TEMP TABLE staged (email, first_name, last_name, country, city, line1, postal, company)');
   const insert = client.prepare('INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  return taken(rows, async () => {
+  return measureWork(rows, async () => {
     client.exec('BEGIN');
     const file = await readCsv(() => createReadStream(csvPath));
     for await (const batch of file.batches()) for (const cells of batch.rows) insert.run(...cells);
@@ -70,10 +70,10 @@ async function floor(): Promise<Taken> {
   });
 }
 
-async function orm(): Promise<Taken> {
+async function orm(): Promise<Measurement> {
   const db = connect(path);
   const count = Math.min(rows, MAX_ORM_ROWS);
-  return taken(count, async () => {
+  return measureWork(count, async () => {
     let batch: Record<string, string>[] = [];
     const write = () => {
       db.transaction((tx) => {
@@ -111,8 +111,8 @@ async function orm(): Promise<Taken> {
 }
 
 /** Uploads the file to a service. Runs in a process of its own, so that the client's work does not make the service seem slow. */
-async function upload(): Promise<Taken> {
-  return taken(rows, async () => {
+async function upload(): Promise<Measurement> {
+  return measureWork(rows, async () => {
     const form = new FormData();
     form.set('contact_type_id', '1');
     form.set('file', await openAsBlob(csvPath), 'bench.csv');
@@ -123,10 +123,10 @@ async function upload(): Promise<Taken> {
 }
 
 /** Uploads the file over the API while 200 reads and 20 writes a second are made. Measures how long these requests take. */
-async function uploadUnderLoad(folder: string, csvFile: string): Promise<{ upload: Taken; note: string }> {
+async function uploadUnderLoad(folder: string, csvFile: string): Promise<{ upload: Measurement; note: string }> {
   const file = join(folder, 'served.db');
-  madeDatabase(file, 1000).$client.close();
-  const service = await served(file, { MAX_UPLOAD_BYTES: String(1e9) });
+  makeDatabase(file, 1000).$client.close();
+  const service = await startService(file, { MAX_UPLOAD_BYTES: String(1e9) });
   const latencies: string[] = [];
   const request = (number: number) => ({
     method: 'GET',
@@ -143,11 +143,11 @@ async function uploadUnderLoad(folder: string, csvFile: string): Promise<{ uploa
   };
   // The code of a service that has just started is compiled first.
   await loadForOneSecond();
-  const { used } = service;
-  const before = used();
-  let result: Taken | undefined;
-  const uploading = ranApart('import.ts', [rowsText, 'upload', service.origin, csvFile]).then((client: Taken) => {
-    const { cpuSeconds, maxRssKb } = used();
+  const { usage } = service;
+  const before = usage();
+  let result: Measurement | undefined;
+  const uploading = runApart('import.ts', [rowsText, 'upload', service.origin, csvFile]).then((client: Measurement) => {
+    const { cpuSeconds, maxRssKb } = usage();
     result = { ...client, cpuSeconds: cpuSeconds - before.cpuSeconds, maxRssKb };
     return result;
   });
@@ -157,16 +157,16 @@ async function uploadUnderLoad(folder: string, csvFile: string): Promise<{ uploa
   return { upload: await uploading, note };
 }
 
-const PARTS: Record<string, () => Promise<Taken>> = { ours, floor, orm, upload };
+const PARTS: Record<string, () => Promise<Measurement>> = { ours, floor, orm, upload };
 
 async function compare(): Promise<void> {
   await inFolder(async (folder) => {
     const csvFile = join(folder, 'bench.csv');
     await pipeline(Readable.from(csv()), createWriteStream(csvFile));
-    const run = async (name: string): Promise<Taken> => {
+    const run = async (name: string): Promise<Measurement> => {
       const file = join(folder, `${name}.db`);
-      madeDatabase(file, 0).$client.close();
-      return ranApart('import.ts', [rowsText, name, file, csvFile]);
+      makeDatabase(file, 0).$client.close();
+      return runApart('import.ts', [rowsText, name, file, csvFile]);
     };
     const ofFloor = await run('floor');
     const { upload: uploaded, note } = await uploadUnderLoad(folder, csvFile);

@@ -1,9 +1,10 @@
 /**
- * How long the dashboard takes from an interaction to the next paint, in Debian's Chromium by the Event Timing API, with a processor
- * four times slower, in an account of so many contacts. An interaction is measured as for Interaction to Next Paint (INP): the events of
- * a press of a key or of the pointer have one interactionId, and the longest of them counts, from the input to the next frame. What the
- * browser does not report was painted within 16 ms, the shortest time that it can tell. A click that opens a page is such an
- * interaction of the page with the link; for the opened page, the time to its first content is given too, the server's included.
+ * Measures how long the dashboard takes from an interaction to the next paint, with the Event Timing API of Debian's Chromium, whose
+ * processor is slowed down four times. The number is for how many contacts the account has. An interaction is measured as for
+ * Interaction to Next Paint (INP): the events of one press of a key or of the pointer share an interactionId, and the longest of these
+ * events counts, from the input to the next frame. An interaction that the browser does not report was painted within 16 ms, the
+ * shortest duration that it reports. A click that opens a page is an interaction of the page with the link; for the opened page, the
+ * table also shows the time to its first content, which includes the server's time.
  *
  *   npm run bench:interactions -- [contacts]
  */
@@ -12,31 +13,37 @@ import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { CHROMIUM } from '../../fixtures/chromium.ts';
 import { largeAccount } from './large-account.ts';
-import { inFolder, served } from './measure.ts';
+import { inFolder, startService } from './measure.ts';
 import { report, type Table } from './report.ts';
 import { signIn } from './sign-in.ts';
 
 const contacts = Number(process.argv[2] ?? 100_000);
 const GOAL_MS = 100;
+/** The shortest duration that the browser reports. */
 const SHORTEST_MS = 16;
-/** How many times slower the browser runs. */
-const SLOWER = 4;
-const TIMES = 5;
-/** After this long without anything else to do, the browser has reported an interaction. */
+/** How many times slower the browser's processor is made. */
+const SLOWDOWN = 4;
+/** How often each interaction is measured. */
+const REPETITIONS = 5;
+/** How long the bench waits after an interaction; by then the browser has reported it. */
 const SETTLE_MS = 400;
 
 interface Interaction {
+  /** The page on which it happens. */
   path: string;
   isPhone?: boolean;
   act: (page: Page) => Promise<void>;
 }
 
-/** Clicks the first such element as a mouse does. Playwright's own click runs code of its own in the page, which must not be measured. */
+/**
+ * Clicks the first element that matches the selector as a mouse does. Playwright's own click also runs code in the page, which must not be
+ * measured.
+ */
 async function click(page: Page, selector: string): Promise<void> {
   const element = page.locator(selector).first();
   await element.scrollIntoViewIfNeeded();
   const box = await element.boundingBox();
-  if (box === null) throw new Error(`${selector} is not to be seen`);
+  if (box === null) throw new Error(`${selector} is not visible`);
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
 }
 
@@ -106,20 +113,23 @@ const INTERACTIONS: Readonly<Record<string, Interaction>> = {
   },
 };
 
-/** Pages, with what is clicked to open each. */
+/** Pages that a click on a link opens: where the link is, and its selector. */
 const PAGES: Readonly<Record<string, { path: string; link: string }>> = {
   'open the campaigns': { path: '/', link: '.sidebar a[href="/campaigns"]' },
   'open the report of a campaign': { path: '/campaigns', link: 'main tbody a[href^="/campaigns/"][href*="-"]' },
   'open a contact': { path: '/contacts', link: 'main tbody a[href^="/contacts/"]' },
 };
 
-/** The durations of the page that was left, in milliseconds. */
-const LEFT = `JSON.parse(sessionStorage.getItem('longest') ?? '[]')`;
+/** JavaScript for the opened page: the durations of the interactions with the page before it, in milliseconds. */
+const DURATIONS_BEFORE = `JSON.parse(sessionStorage.getItem('longest') ?? '[]')`;
 
-/** Milliseconds from the beginning of the navigation to the first content of the page. */
+/** JavaScript for the opened page: milliseconds from the beginning of the navigation to the first content. */
 const FIRST_CONTENT = `performance.getEntriesByName('first-contentful-paint')[0].startTime`;
 
-/** Keeps the longest duration of each interaction in the page, from its beginning, and leaves them to the page that follows. */
+/**
+ * JavaScript that runs at the beginning of each page: keeps the longest duration of each interaction, and stores the durations for the
+ * next page.
+ */
 const OBSERVE = `{
   const durations = new Map();
   const keep = (entries) => {
@@ -134,13 +144,13 @@ const OBSERVE = `{
   });
 }`;
 
-/** The row of interactions that took so many milliseconds each. */
-function rowOf(taken: readonly number[]) {
-  const most = Math.max(SHORTEST_MS, ...taken);
+/** The row of the table for interactions of these durations, in milliseconds; those that the browser did not report are missing. */
+function rowOf(durations: readonly number[]) {
+  const longest = Math.max(SHORTEST_MS, ...durations);
   return {
-    'longest ms': taken.length === 0 ? `under ${SHORTEST_MS}` : most,
-    'over 16 ms': taken.length,
-    goal: most <= GOAL_MS ? 'met' : 'missed',
+    'longest ms': durations.length === 0 ? `under ${SHORTEST_MS}` : longest,
+    'over 16 ms': durations.length,
+    goal: longest <= GOAL_MS ? 'met' : 'missed',
   };
 }
 
@@ -148,7 +158,7 @@ await inFolder(async (folder) => {
   const file = join(folder, 'bench.db');
   copyFileSync(await largeAccount(contacts), file);
   const cookie = signIn(file);
-  const service = await served(file, { SENDER_VERIFICATION: 'optional' });
+  const service = await startService(file, { SENDER_VERIFICATION: 'optional' });
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   const [name = '', value = ''] = cookie.split('=');
   const rows: Table = {};
@@ -158,40 +168,40 @@ await inFolder(async (folder) => {
     await context.addInitScript(OBSERVE);
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
-    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
     return page;
   };
-  for (const [what, { path, isPhone = false, act }] of Object.entries(INTERACTIONS)) {
+  for (const [title, { path, isPhone = false, act }] of Object.entries(INTERACTIONS)) {
     const page = await openTab(isPhone);
     await page.goto(service.origin + path);
-    // Playwright sends its code to the page with the first locator, which must not be measured.
+    // With the first locator Playwright sends its own code to the page, which must not be measured.
     await page.locator('main').waitFor();
-    for (let time = 0; time < TIMES; time++) {
+    for (let repetition = 0; repetition < REPETITIONS; repetition++) {
       await act(page);
       await page.waitForTimeout(SETTLE_MS);
     }
-    rows[what] = { ...rowOf(await page.evaluate<number[]>('window.longest()')), 'first content ms': '' };
+    rows[title] = { ...rowOf(await page.evaluate<number[]>('window.longest()')), 'first content ms': '' };
     await page.context().close();
   }
-  for (const [what, { path, link }] of Object.entries(PAGES)) {
+  for (const [title, { path, link }] of Object.entries(PAGES)) {
     const page = await openTab();
-    const taken: number[] = [];
-    const contents: number[] = [];
-    for (let time = 0; time < TIMES; time++) {
+    const durations: number[] = [];
+    const firstContents: number[] = [];
+    for (let repetition = 0; repetition < REPETITIONS; repetition++) {
       await page.goto(service.origin + path);
       await page.waitForTimeout(SETTLE_MS);
       const before = page.url();
       await click(page, link);
       await page.waitForURL((url) => url.href !== before);
       await page.waitForTimeout(SETTLE_MS);
-      taken.push(...(await page.evaluate<number[]>(LEFT)));
-      contents.push(Math.round(await page.evaluate<number>(FIRST_CONTENT)));
+      durations.push(...(await page.evaluate<number[]>(DURATIONS_BEFORE)));
+      firstContents.push(Math.round(await page.evaluate<number>(FIRST_CONTENT)));
     }
-    rows[what] = { ...rowOf(taken), 'first content ms': Math.max(...contents) };
+    rows[title] = { ...rowOf(durations), 'first content ms': Math.max(...firstContents) };
     await page.context().close();
   }
   report(rows, [
-    `${TIMES} times each, ${contacts} contacts, a processor ${SLOWER} times slower in the browser; goal: ${GOAL_MS} ms from each interaction to the next paint`,
+    `${REPETITIONS} times each, ${contacts} contacts, a processor ${SLOWDOWN} times slower in the browser; goal: ${GOAL_MS} ms from each interaction to the next paint`,
   ]);
   await browser.close();
   await service.close();

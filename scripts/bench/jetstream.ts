@@ -1,6 +1,10 @@
 /**
- * How many results of mails JetStream takes a second, and how many bytes each needs on a server: reports as nodes publish them, to one
- * server and to three that each keep a copy. `npm run bench:jetstream -- [mails]`; it needs Debian's package nats-server.
+ * Measures how many results of mails JetStream accepts a second, and how many bytes a result needs on a server. The results come in reports
+ * as nodes publish them, to one server and to three servers that each keep a copy.
+ *
+ *   npm run bench:jetstream -- [mails]
+ *
+ * The bench needs Debian's package nats-server.
  */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -10,9 +14,9 @@ import { makeStreams, STREAM, SUBJECT } from '../../src/nodes/streams.ts';
 import { report, type Table } from './report.ts';
 
 const [mails = '1000000'] = process.argv.slice(2);
-/** As many as a node puts into a report at most. */
+/** The most results that a node puts into a report. */
 const PER_REPORT = 500;
-/** Nodes that publish at a time; each waits for the acknowledgement of its report before it sends the next. */
+/** Nodes that publish at the same time; each waits for the acknowledgement of its report before it sends the next one. */
 const NODES = 4;
 const OUTCOME = {
   kind: 'accepted',
@@ -24,26 +28,26 @@ const OUTCOME = {
 
 const table: Table = {};
 for (const servers of [1, 3] as const) {
-  const ends: (() => Promise<void>)[] = [];
-  const { urls } = await startNats({ teardown: (end) => void ends.push(end) }, servers);
+  const teardowns: (() => Promise<void>)[] = [];
+  const { urls } = await startNats({ teardown: (stop) => void teardowns.push(stop) }, servers);
   const connection = await connect({ servers: urls.split(',') });
   await makeStreams(connection);
   const client = jetstream(connection);
-  let left = Number(mails);
-  let number = 0;
+  let remaining = Number(mails);
+  let reportNumber = 0;
   const publish = async (node: number) => {
-    while (left > 0) {
-      const first = left;
-      left -= PER_REPORT;
-      const ended = Array.from({ length: PER_REPORT }, (_, at) => endedAs(900_000_000 + first + at, OUTCOME));
-      const made: Report = { protocol: PROTOCOL, run: '', brain: 'installation.run', ended: [[first, ended]] };
-      const msgID = `node-${node}.${++number}`;
-      await client.publish(`${SUBJECT.results}.node-${node}`, JSON.stringify(made), { msgID });
+    while (remaining > 0) {
+      const first = remaining;
+      remaining -= PER_REPORT;
+      const ended = Array.from({ length: PER_REPORT }, (_, index) => endedAs(900_000_000 + first + index, OUTCOME));
+      const nodeReport: Report = { protocol: PROTOCOL, run: '', brain: 'installation.run', ended: [[first, ended]] };
+      const msgID = `node-${node}.${++reportNumber}`;
+      await client.publish(`${SUBJECT.results}.node-${node}`, JSON.stringify(nodeReport), { msgID });
     }
   };
-  const begun = performance.now();
+  const started = performance.now();
   await Promise.all(Array.from({ length: NODES }, (_, node) => publish(node)));
-  const seconds = (performance.now() - begun) / 1000;
+  const seconds = (performance.now() - started) / 1000;
   const { state } = await (await jetstreamManager(connection)).streams.info(STREAM.results);
   const results = state.messages * PER_REPORT;
   table[servers === 1 ? 'one server' : 'three servers, a copy on each'] = {
@@ -52,6 +56,6 @@ for (const servers of [1, 3] as const) {
     'bytes each, on each server': Math.round(state.bytes / results),
   };
   await connection.close();
-  for (const end of ends) await end();
+  for (const stop of teardowns) await stop();
 }
 report(table, [`${NODES} nodes publish, ${PER_REPORT} results in a report.`]);

@@ -1,4 +1,4 @@
-/** An account as after years of use, made once through the program itself and kept between runs: a file for benches of pages. */
+/** A database file with an account as it is after years of use, for benches of pages. It is made once, by the program itself, and kept. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -11,22 +11,23 @@ import { createAccount } from '../../src/database/accounts.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { type Api, call, post } from '../api-client.ts';
-import { inFolder, KEYS, served } from './measure.ts';
+import { inFolder, KEYS, startService } from './measure.ts';
 
 const CITIES = ['Köln', 'Berlin', 'Kraków', 'Lyon', 'Zürich', 'Graz', 'Hà Nội'];
-/** The people who joined last: in a contact type that an automation watches. */
+/** How many people joined last; they are in a contact type that an automation watches. */
 const JOINED = 20_000;
-/** One contact in so many has left. */
-const LEFT_EVERY = 200;
-const SENDS = 120;
+/** One contact in this number has unsubscribed. */
+const UNSUBSCRIBED_EVERY = 200;
+/** How many single sends are planned. */
+const PLANNED_SENDS = 120;
 
-/** The address of the contact with this number, from 0. */
+/** The e-mail address of the contact with this number; numbers begin at 0. */
 export function addressOf(number: number): string {
   return `person${number}@example${number % 997}.com`;
 }
 
-/** The fields of a single send to a contact type. */
-export function sendTo(type: number, name: string): Record<string, string> {
+/** The form fields that create a single send to the contact type with this id. */
+export function sendTo(contactTypeId: number, name: string): Record<string, string> {
   return {
     template_id: '1',
     template_html: '<p>Hello ((first_name)), <a href="https://shop.example/new">news</a></p>',
@@ -35,17 +36,17 @@ export function sendTo(type: number, name: string): Record<string, string> {
     single_send_name: name,
     subject: `${name} for ((first_name|you))`,
     preheader: 'News',
-    'recipient_id[0]': `contacts_${type}`,
+    'recipient_id[0]': `contacts_${contactTypeId}`,
     schedule_type: '0',
   };
 }
 
-/** The keys of the service at this origin. */
+/** The API of the service at this origin, with the benches' keys. */
 export function apiOf(origin: string): Api {
   return { url: `${origin}/api`, headers: { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY } };
 }
 
-/** Returns the path of such a file with this number of contacts. Makes the file if there is none for this schema yet. */
+/** Returns the path of a file with this number of contacts. Makes the file if none exists for the current schema. */
 export async function largeAccount(contacts: number): Promise<string> {
   const migrations = readdirSync(fileURLToPath(new URL('../../drizzle', import.meta.url))).filter((name) =>
     /^\d.*\.sql$/.test(name),
@@ -53,21 +54,21 @@ export async function largeAccount(contacts: number): Promise<string> {
   const schema = migrations.sort().at(-1)?.replace('.sql', '') ?? '';
   const path = join(tmpdir(), `sendlark-large-${schema}-${contacts}.db`);
   if (existsSync(path)) return path;
-  console.log(`making ${path}, which later runs use again`);
+  console.log(`making ${path}, which later runs will use again`);
   const unfinished = `${path}.unfinished`;
-  for (const ending of ['', '-wal', '-shm', '-lock']) rmSync(unfinished + ending, { force: true });
-  await make(unfinished, contacts);
+  for (const suffix of ['', '-wal', '-shm', '-lock']) rmSync(unfinished + suffix, { force: true });
+  await makeAccount(unfinished, contacts);
   renameSync(unfinished, path);
   rmSync(`${unfinished}-lock`, { force: true });
   return path;
 }
 
-async function make(path: string, contacts: number): Promise<void> {
+async function makeAccount(path: string, contacts: number): Promise<void> {
   const db = connect(path);
   migrateAndSeed(db);
   createAccount(db, systemClock, 'Bench');
   db.$client.close();
-  const service = await served(path, { SENDER_VERIFICATION: 'optional' });
+  const service = await startService(path, { SENDER_VERIFICATION: 'optional' });
   const api = apiOf(service.origin);
   await setUp(api, contacts);
   await service.close();
@@ -75,7 +76,7 @@ async function make(path: string, contacts: number): Promise<void> {
     await importPeople(path, join(folder, 'readers.csv'), 1, 0, contacts);
     await importPeople(path, join(folder, 'joined.csv'), 2, contacts, JOINED);
   });
-  await live(path);
+  await sendAndIndex(path);
   const finished = connect(path);
   finished.$client.exec(`
     INSERT INTO suppressions (user_id, address_id, kind, diagnostic, created_at)
@@ -125,17 +126,24 @@ async function setUp(api: Api, contacts: number): Promise<void> {
       template_html: '<p>Hello ((first_name))</p>',
     });
   await call(api, `/automations/set-live?utr=${utr}`);
-  // Done before there are contacts, because people whom the account does not know yet may unsubscribe, too.
-  for (let number = 0; number < contacts; number += LEFT_EVERY) {
+  // The unsubscribes are stored before the contacts exist, as the API allows addresses that the account does not know.
+  for (let number = 0; number < contacts; number += UNSUBSCRIBED_EVERY) {
     const email_address = addressOf(number);
     await post(api, '/global-unsubscribes/save', { email_address });
   }
 }
 
-async function importPeople(database: string, file: string, type: number, from: number, count: number): Promise<void> {
+/** Imports contacts into a contact type by the command line, from a CSV file that it writes. `first` is the number of the first contact. */
+async function importPeople(
+  database: string,
+  file: string,
+  contactTypeId: number,
+  first: number,
+  count: number,
+): Promise<void> {
   const out = createWriteStream(file);
   out.write('email,first_name,last_name,country,city,postal_code\n');
-  for (let number = from; number < from + count; number++) {
+  for (let number = first; number < first + count; number++) {
     const cells = [
       addressOf(number),
       FIRST_NAMES[number % FIRST_NAMES.length],
@@ -148,21 +156,21 @@ async function importPeople(database: string, file: string, type: number, from: 
   }
   out.end();
   await once(out, 'close');
-  sendlark(database, ['import', file, '--type', String(type)]);
+  sendlark(database, ['import', file, '--type', String(contactTypeId)]);
 }
 
-/** Runs a command of the program on a database. */
+/** Runs the built program's command of these words on a database. */
 export function sendlark(database: string, words: readonly string[]): void {
   const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
   execFileSync(process.execPath, [cli, ...words], { env: { PATH: process.env.PATH, DATABASE_PATH: database } });
 }
 
-/** Runs the service until a send and the automation's first mail have arrived and the search is indexed. */
-async function live(path: string): Promise<void> {
-  const service = await served(path, { SENDER_VERIFICATION: 'optional' });
+/** Runs the service until a single send and the automation's first mail are delivered and the search is indexed. */
+async function sendAndIndex(path: string): Promise<void> {
+  const service = await startService(path, { SENDER_VERIFICATION: 'optional' });
   const api = apiOf(service.origin);
   await post(api, '/single/send/create', sendTo(2, 'First news'));
-  for (let number = 0; number < SENDS; number++)
+  for (let number = 0; number < PLANNED_SENDS; number++)
     await post(api, '/single/send/create', {
       ...sendTo(1, `Plan ${number}`),
       schedule_type: '1',
@@ -173,7 +181,7 @@ async function live(path: string): Promise<void> {
   const delivered = db.$client.prepare<[], number>('SELECT ifnull(sum(delivered), 0) FROM mailings').pluck();
   const isIndexing = async () =>
     (await call<{ is_indexing: number }>(api, '/contacts/search?search=zo')).is_indexing === 1;
-  // The single send and the automation's first mail, to everybody who joined.
+  // Everybody who joined gets the single send and the automation's first mail.
   while ((delivered.get() ?? 0) < 2 * JOINED || (await isIndexing())) await setTimeout(500);
   db.$client.close();
   await service.close();

@@ -1,4 +1,7 @@
-/** What the benches share: a run in a process of its own, a service to measure, a database of so many contacts, the machine's line. */
+/**
+ * What the benches share: measuring work here, in another process or in a running service, and making the database, service and sink that
+ * they measure.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,16 +17,19 @@ import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
 
 export const KEYS = { PUBLIC_KEY: 'pk_bench_of_sendlark', SECRET_KEY: 'sk_bench_of_sendlark' };
 
-/** What a run of `units` rows or requests took. */
-export interface Taken {
+/** The time and memory that work took. */
+export interface Measurement {
+  /** How many rows, requests or mails the work consisted of. */
   units: number;
+  /** Wall-clock time. */
   seconds: number;
   cpuSeconds: number;
+  /** The peak memory of the process since its start, in kilobytes. */
   maxRssKb: number;
 }
 
-/** Times `work` in this process. */
-export async function taken(units: number, work: () => Promise<unknown> | unknown): Promise<Taken> {
+/** Measures `work` of so many units in this process. */
+export async function measureWork(units: number, work: () => Promise<unknown> | unknown): Promise<Measurement> {
   const before = process.cpuUsage();
   const started = performance.now();
   await work();
@@ -32,8 +38,8 @@ export async function taken(units: number, work: () => Promise<unknown> | unknow
   return { units, seconds, cpuSeconds: (user + system) / 1e6, maxRssKb: process.resourceUsage().maxRSS };
 }
 
-/** Runs a bench file of this folder as a process of its own and gives what it prints as JSON. */
-export async function ranApart(file: string, args: readonly string[]) {
+/** Runs a bench file of this folder in another process. Returns the JSON that the file prints. */
+export async function runApart(file: string, args: readonly string[]) {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
@@ -41,8 +47,8 @@ export async function ranApart(file: string, args: readonly string[]) {
   return JSON.parse(printed);
 }
 
-/** A line of the table all benches print; `floor` is what the ratio of CPU per unit is taken against. */
-export function row({ units, seconds, cpuSeconds, maxRssKb }: Taken, unit: string, floor: Taken) {
+/** A row of a bench's table. The column `CPU ratio` says how many times more CPU time a unit needed than a unit of `floor`. */
+export function row({ units, seconds, cpuSeconds, maxRssKb }: Measurement, unit: string, floor: Measurement) {
   const perUnit = (cpuSeconds / units) * 1e6;
   return {
     [unit]: units,
@@ -53,21 +59,21 @@ export function row({ units, seconds, cpuSeconds, maxRssKb }: Taken, unit: strin
   };
 }
 
-/** Which machine and versions a table was made with. */
+/** The line that says on which machine and with which versions a table was made. */
 export function machine(): string {
   const sqlite = new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get();
   const load = loadavg()[0]?.toFixed(1);
   return `Node ${process.version}, SQLite ${sqlite}, ${cpus().length} × ${cpus()[0]?.model}, load ${load} at the end`;
 }
 
-/** Gives a folder to `work` and removes it afterwards. */
+/** Runs `work` with a temporary folder, which is removed afterwards. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'sendlark-bench-'));
   return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** A database with account 1, contact type 1, a custom field `company_name` and so many contacts. */
-export function madeDatabase(path: string, contacts: number): Db {
+/** Makes a database with account 1, contact type 1, a custom field `company_name` and this number of contacts. */
+export function makeDatabase(path: string, contacts: number): Db {
   const db = connect(path);
   migrateAndSeed(db);
   const client = db.$client;
@@ -96,20 +102,22 @@ export function madeDatabase(path: string, contacts: number): Db {
   return db;
 }
 
-export interface Served {
+/** The built service, running in another process. */
+export interface RunningService {
+  /** The URL of the service without a path. */
   origin: string;
-  /** CPU seconds and peak memory of the process so far; from /proc, zero elsewhere. */
-  used(): { cpuSeconds: number; maxRssKb: number; rssKb: number };
+  /** The CPU time, peak memory and present memory of the process so far, from /proc; all are 0 on systems without /proc. */
+  usage(): { cpuSeconds: number; maxRssKb: number; rssKb: number };
   /**
-   * The longest time in milliseconds, since this was last called, in which the HTTP thread answered nobody: work at a stretch, and waiting
-   * for a core where others use them. Rounded up to the next bound of the buckets of `/metrics`.
+   * Returns the longest time in milliseconds in which the HTTP thread answered nobody since the last call. Such a stretch is
+   * uninterrupted work, or waiting for a core that other processes use. It is rounded up to the next bound of the buckets of `/metrics`.
    */
   longestStretch(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Starts the built service on a database. */
-export async function served(path: string, settings: Record<string, string> = {}): Promise<Served> {
+/** Starts the built service on a database. `settings` are environment variables. */
+export async function startService(path: string, settings: Record<string, string> = {}): Promise<RunningService> {
   const env = {
     PATH: process.env.PATH,
     ...KEYS,
@@ -122,23 +130,24 @@ export async function served(path: string, settings: Record<string, string> = {}
   const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
   const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   endsWithUs(child);
-  /** The buckets of delays as last read: how many were within each bound, in milliseconds. */
-  let stretches = new Map<number, number>();
+  /** The counts of the last call of longestStretch: how many delays were within each bound, which is in milliseconds. */
+  let lastCounts = new Map<number, number>();
   for await (const line of createInterface({ input: child.stdout })) {
     const origin = /serves (\S+)\/api/.exec(line)?.[1];
     if (origin === undefined) continue;
     child.stdout.resume();
     return {
       origin,
-      used: () => usedBy(child.pid ?? 0),
+      usage: () => usageOf(child.pid ?? 0),
       async longestStretch() {
         const metrics = await (await fetch(`${origin}/metrics`)).text();
         const buckets = metrics.matchAll(/^sendlark_event_loop_delay_seconds_bucket\{le="([\d.]+)"\} (\d+)/gm);
         const counts = new Map([...buckets].map(([, bound, count]) => [Number(bound) * 1000, Number(count)]));
-        const grown = [...counts].map(([bound, count]) => ({ bound, by: count - (stretches.get(bound) ?? 0) }));
-        stretches = counts;
-        const most = Math.max(...grown.map(({ by }) => by));
-        return grown.find(({ by }) => by === most)?.bound ?? Number.POSITIVE_INFINITY;
+        const newCounts = [...counts].map(([bound, count]) => ({ bound, count: count - (lastCounts.get(bound) ?? 0) }));
+        lastCounts = counts;
+        // Each bucket also counts all shorter delays, so the first bucket with the largest count holds the longest delay.
+        const all = Math.max(...newCounts.map(({ count }) => count));
+        return newCounts.find(({ count }) => count === all)?.bound ?? Number.POSITIVE_INFINITY;
       },
       async close() {
         child.kill('SIGTERM');
@@ -146,54 +155,59 @@ export async function served(path: string, settings: Record<string, string> = {}
       },
     };
   }
-  throw new Error('the service did not start: npm run build first');
+  throw new Error('The service did not start. Run npm run build first');
 }
 
-/** A relay in a process of its own that takes and forgets everything. */
-export async function startedSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts', options: readonly string[] = []) {
+/** Starts a sink in another process: an SMTP server that accepts every mail and keeps none. */
+export async function startSink(file: 'sink.ts' | 'smtp-sink.ts' = 'sink.ts', options: readonly string[] = []) {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [path, ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   endsWithUs(child);
   const [line]: string[] = await once(createInterface({ input: child.stdout }), 'line');
   const ports: { smtp: number; control: number } = JSON.parse(line ?? '');
-  const ask = async (method: string): Promise<SinkTotals> =>
-    JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/`, { method })).text());
+  const ask = async (path: string, method = 'GET') =>
+    JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}${path}`, { method })).text());
   return {
     url: `smtp://127.0.0.1:${ports.smtp}`,
-    totals: () => ask('GET'),
-    /** Every mail that the sink took, with its time of beginning in epoch milliseconds, if the sink was started with `--record`. */
-    taken: async (): Promise<{ to: string; begunAt: number }[]> =>
-      JSON.parse(await (await fetch(`http://127.0.0.1:${ports.control}/taken`)).text()),
-    /** Starts to count from zero. */
-    reset: () => ask('POST'),
+    totals: (): Promise<SinkTotals> => ask('/'),
+    /** How many mails each recipient got, by e-mail address. Only sink.ts counts them. */
+    recipients: (): Promise<Record<string, number>> => ask('/recipients'),
+    /** Every mail that the sink accepted, and when the mail began, in epoch milliseconds. The sink needs the option `--record`. */
+    taken: (): Promise<{ to: string; begunAt: number }[]> => ask('/taken'),
+    /** Sets the totals to zero. */
+    reset: (): Promise<SinkTotals> => ask('/', 'POST'),
     close: () => child.kill(),
   };
 }
 
-/** The mails that a sink has taken, and the CPU time and memory of the sink. */
+/** The mails that a sink has accepted since its start or the last reset. */
 export interface SinkTotals {
   messages: number;
   bytes: number;
+  /** The CPU time of the sink since its start. */
   cpuSeconds: number;
 }
 
-/** Ends a helper process with this process, so that a bench that fails leaves none running. */
+/** Kills a child process when this process ends, so that a bench that fails leaves no process running. */
 function endsWithUs(child: ChildProcess): void {
   process.once('exit', () => child.kill('SIGKILL'));
 }
 
-/** Times work that a service does. */
-export async function takenBy({ used }: Pick<Served, 'used'>, work: () => Promise<number>): Promise<Taken> {
-  const before = used();
+/** Measures work that a service does. `work` returns the number of units that were done. */
+export async function measureService(
+  { usage }: Pick<RunningService, 'usage'>,
+  work: () => Promise<number>,
+): Promise<Measurement> {
+  const before = usage();
   const started = performance.now();
   const units = await work();
   const seconds = (performance.now() - started) / 1000;
-  const after = used();
+  const after = usage();
   return { units, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, maxRssKb: after.maxRssKb };
 }
 
-/** What a process has used; proc(5). */
-export function usedBy(pid: number): ReturnType<Served['used']> {
+/** The CPU time and memory of a process, read from /proc (proc(5)); all are 0 if the process or /proc does not exist. */
+export function usageOf(pid: number): ReturnType<RunningService['usage']> {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
@@ -201,7 +215,7 @@ export function usedBy(pid: number): ReturnType<Served['used']> {
       .map(Number);
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
-    // utime and stime in ticks of 10 ms.
+    // These fields are utime and stime, in ticks of 10 ms.
     const cpuSeconds = ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
     return { cpuSeconds, maxRssKb: kilobytes('VmHWM'), rssKb: kilobytes('VmRSS') };
   } catch {

@@ -1,4 +1,4 @@
-/** What a personalised message costs: `render` and our quoted-printable beside nodemailer's for the same content, and DKIM signatures. */
+/** Measures the CPU time of a personalised message: `render` and our quoted-printable, nodemailer's with the same content, and DKIM signatures. */
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import { encode, wrap } from 'nodemailer/lib/qp/index.js';
 import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/content/merge.ts';
@@ -46,27 +46,27 @@ const source = {
   footer: true,
 };
 const content = await buildContent({ ...source, template_html: template });
-const preparedWith = (compiled: typeof content) =>
+const prepareContent = (compiled: typeof content) =>
   prepare(compiled, {
     from,
     replyTo: 'reply@example.com',
     constants,
     bulk: { listId: 'news.example.com', feedbackId: '1:2:3:sendlark' },
   });
-const prepared = preparedWith(content);
-const conditional = preparedWith(
+const prepared = prepareContent(content);
+const conditional = prepareContent(
   await buildContent({ ...source, template_html: template.replace('</table>', `</table>${conditions.join('')}`) }),
 );
-// As long as what a recipient of the conditional mail gets.
-const longer = preparedWith(
+// This mail is as long as the conditional mail that a recipient gets, but has no conditions.
+const longer = prepareContent(
   await buildContent({
     ...source,
     template_html: template.replace('</table>', `</table>${conditions.map(() => `<p>${words}</p>`).join('')}`),
   }),
 );
-const recipients = Array.from({ length: 1000 }, (_, index) => recipientNumber(index));
+const recipients = Array.from({ length: 1000 }, (_, index) => makeRecipient(index));
 
-function recipientNumber(index: number): Recipient {
+function makeRecipient(index: number): Recipient {
   const token = Buffer.from(`token of recipient ${index} at that place`).toString('base64url');
   const page = `https://mail.example.com/u/${token}`;
   return {
@@ -85,7 +85,8 @@ function recipientNumber(index: number): Recipient {
   };
 }
 
-async function composed(recipient: Recipient): Promise<Buffer> {
+/** Builds the same message with nodemailer. */
+async function composeWithNodemailer(recipient: Recipient): Promise<Buffer> {
   const urls = recipient.urls;
   const values = { ...constants, ...recipient.values };
   const all = {
@@ -113,12 +114,12 @@ async function composed(recipient: Recipient): Promise<Buffer> {
   return mail.compile().build();
 }
 
-/** CPU microseconds per call of `work`, which is called `times` times after a fifth of that to warm up. */
-async function measured(times: number, work: (recipient: Recipient) => unknown): Promise<number> {
+/** Returns the CPU microseconds of one of `times` calls of `work`. A fifth as many calls before them warm up the code. */
+async function measure(times: number, work: (recipient: Recipient) => unknown): Promise<number> {
   const run = async (rounds: number) => {
     for (let round = 0; round < rounds; round++) {
-      const done = work(recipients[round % recipients.length] ?? recipientNumber(round));
-      if (done instanceof Promise) await done;
+      const result = work(recipients[round % recipients.length] ?? makeRecipient(round));
+      if (result instanceof Promise) await result;
     }
   };
   await run(Math.ceil(times / 5));
@@ -128,36 +129,36 @@ async function measured(times: number, work: (recipient: Recipient) => unknown):
   return (user + system) / times;
 }
 
-const sample = render(prepared, recipientNumber(0)).bytes;
+const sample = render(prepared, makeRecipient(0)).bytes;
 const page = mergeHtml(content.html, {});
 const memory = Buffer.alloc(200_000);
 const table: Table = {
-  'render into reused memory': line(await measured(count, (recipient) => render(prepared, recipient, memory))),
-  'the same with ten paragraphs more': line(await measured(count, (recipient) => render(longer, recipient, memory))),
-  'the same with ten conditions': line(await measured(count, (recipient) => render(conditional, recipient, memory))),
-  'render into new memory': line(await measured(count, (recipient) => render(prepared, recipient))),
-  'merge + nodemailer MailComposer': line(await measured(Math.ceil(count / 20), composed)),
-  'quoted-printable of the HTML': line(await measured(count / 10, () => quotedPrintable(page))),
-  'the same with nodemailer/lib/qp': line(await measured(count / 10, () => wrap(encode(page), 76))),
+  'render into reused memory': rowOf(await measure(count, (recipient) => render(prepared, recipient, memory))),
+  'the same with ten paragraphs more': rowOf(await measure(count, (recipient) => render(longer, recipient, memory))),
+  'the same with ten conditions': rowOf(await measure(count, (recipient) => render(conditional, recipient, memory))),
+  'render into new memory': rowOf(await measure(count, (recipient) => render(prepared, recipient))),
+  'merge + nodemailer MailComposer': rowOf(await measure(Math.ceil(count / 20), composeWithNodemailer)),
+  'quoted-printable of the HTML': rowOf(await measure(count / 10, () => quotedPrintable(page))),
+  'the same with nodemailer/lib/qp': rowOf(await measure(count / 10, () => wrap(encode(page), 76))),
 };
 const types: KeyType[] = ['rsa', 'ed25519'];
 for (const type of types) {
   const { sign, signInThreadPool } = createSigner('example.com', 'bench', createDkimKey(type));
   const date = new Date();
   const times = type === 'rsa' ? Math.ceil(count / 10) : count;
-  table[`sign with ${type}, one thread`] = line(await measured(times, () => sign(sample, date)));
-  const began = performance.now();
-  let left = times;
+  table[`sign with ${type}, one thread`] = rowOf(await measure(times, () => sign(sample, date)));
+  const started = performance.now();
+  let remaining = times;
   const lane = async () => {
-    while (left-- > 0) await signInThreadPool(sample, date);
+    while (remaining-- > 0) await signInThreadPool(sample, date);
   };
   await Promise.all(Array.from({ length: 16 }, lane));
-  table[`sign with ${type}, thread pool`] = { 'a second': Math.round((times / (performance.now() - began)) * 1000) };
+  table[`sign with ${type}, thread pool`] = { 'a second': Math.round((times / (performance.now() - started)) * 1000) };
 }
 report(table, [
   `message of ${sample.length} bytes, HTML of ${page.length}, ${prepared.form.order.length} places for ${prepared.encoders.length} values`,
 ]);
 
-function line(micros: number): Table[string] {
-  return { 'CPU µs': Math.round(micros * 10) / 10, 'a second': Math.round(1e6 / micros) };
+function rowOf(microseconds: number): Table[string] {
+  return { 'CPU µs': Math.round(microseconds * 10) / 10, 'a second': Math.round(1e6 / microseconds) };
 }

@@ -1,7 +1,7 @@
 /**
- * How long the pages of the dashboard take on the server, and the searches behind them, in an account of so many contacts while a send
- * to all of them leaves to a relay. Every request is made again and again in turn, so that all meet the same load. Before the send begins,
- * each is made on its own to see what it costs the processor.
+ * Measures how long the server takes for the pages of the dashboard, and for the searches behind them, in a large account while a send to
+ * all contacts goes to a relay. Each round makes every request once, so that all meet the same load. Before the send begins, each request
+ * is repeated alone, to measure its CPU time. The numbers are for how many contacts the account has and for how many rounds are counted.
  *
  *   npm run bench:pages -- [contacts] [rounds]
  */
@@ -13,29 +13,29 @@ import { FormData, fetch } from 'undici';
 import { call, post } from '../api-client.ts';
 import { addressOf, apiOf, largeAccount, sendlark, sendTo } from './large-account.ts';
 import { percentiles } from './load.ts';
-import { inFolder, type Served, served, startedSink } from './measure.ts';
+import { inFolder, type RunningService, startService, startSink } from './measure.ts';
 import { report } from './report.ts';
 import { signIn } from './sign-in.ts';
 
 const contacts = Number(process.argv[2] ?? 1_000_000);
 const rounds = Number(process.argv[3] ?? 40);
-/** Rounds that are not counted, in which the service compiles its own code. */
-const WARM_UP = 3;
+/** Rounds before the counted ones, in which Node compiles the service's code. */
+const WARM_UP_ROUNDS = 3;
 const GOAL_MS = 50;
-/** How many pages the table shows: the slowest. */
-const SLOWEST = 12;
-/** CPU time is measured in steps of 10 ms, so each page is requested this number of times. */
+/** The table shows this number of pages and searches: the slowest ones. */
+const SHOWN = 12;
+/** How often each page is requested to measure its CPU time, which the system counts in steps of 10 ms. */
 const CPU_ROUNDS = 40;
 
-/** What a page of the dashboard sends with its requests, beside the cookie. */
-const FROM_PAGE = { 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' };
+/** The headers that a page of the dashboard sends with its requests, beside the cookie. */
+const PAGE_HEADERS = { 'x-sendlark': 'dashboard', 'sec-fetch-site': 'same-origin' };
 const agent = new Agent({ keepAlive: true });
 
-/** Gets a page and reads it to its end; gives the milliseconds. */
-async function timed(origin: string, path: string, cookie: string): Promise<number> {
+/** Requests a page and reads it to its end. Returns the milliseconds that this took. */
+async function timePage(origin: string, path: string, cookie: string): Promise<number> {
   const started = performance.now();
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(`${origin}${path}`, { agent, headers: { cookie, ...FROM_PAGE } }, resolve)
+    request(`${origin}${path}`, { agent, headers: { cookie, ...PAGE_HEADERS } }, resolve)
       .on('error', reject)
       .end();
   });
@@ -44,16 +44,16 @@ async function timed(origin: string, path: string, cookie: string): Promise<numb
   return performance.now() - started;
 }
 
-/** The milliseconds of the processor that a page costs the service while it does nothing else. */
-async function cpuMs({ origin, used }: Served, path: string, cookie: string): Promise<number> {
-  for (let round = 0; round < WARM_UP; round++) await timed(origin, path, cookie);
-  const before = used().cpuSeconds;
-  for (let round = 0; round < CPU_ROUNDS; round++) await timed(origin, path, cookie);
-  return Math.round(((used().cpuSeconds - before) / CPU_ROUNDS) * 1e5) / 100;
+/** Returns the CPU milliseconds that the service needs for a page while it does nothing else. */
+async function cpuMs({ origin, usage }: RunningService, path: string, cookie: string): Promise<number> {
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) await timePage(origin, path, cookie);
+  const before = usage().cpuSeconds;
+  for (let round = 0; round < CPU_ROUNDS; round++) await timePage(origin, path, cookie);
+  return Math.round(((usage().cpuSeconds - before) / CPU_ROUNDS) * 1e5) / 100;
 }
 
-/** The pages, by what the table calls them. */
-async function pagesOf(origin: string, cookie: string, utr: string): Promise<Record<string, string>> {
+/** The paths of the pages and searches, by their names in the table. `utr` is the single send whose pages are among them. */
+async function pathsByName(origin: string, cookie: string, utr: string): Promise<Record<string, string>> {
   const api = apiOf(origin);
   const { automations } = await call<{ automations: { utr: string }[] }>(api, '/automations');
   const { mails } = await call<{ mails: { id: number }[] }>(api, '/outbox/list?order=newest&limit=1');
@@ -65,7 +65,7 @@ async function pagesOf(origin: string, cookie: string, utr: string): Promise<Rec
   });
   const form = new FormData();
   form.set('file', new Blob(['email,first_name\nzoe@example.org,Zoë\n']), 'readers.csv');
-  const headers = { cookie, ...FROM_PAGE };
+  const headers = { cookie, ...PAGE_HEADERS };
   const uploaded = await fetch(`${origin}/contacts/import`, {
     method: 'POST',
     headers,
@@ -109,7 +109,7 @@ async function pagesOf(origin: string, cookie: string, utr: string): Promise<Rec
     '/settings/health',
     '/settings/second-factor',
   ];
-  const typed = ['p', 'pe', 'per', 'pers', 'person5', 'person50000'];
+  const typedWords = ['p', 'pe', 'per', 'pers', 'person5', 'person50000'];
   const searches = {
     'search: nobody': 'nobodyofthisname',
     'search: one': addressOf(middle),
@@ -117,7 +117,7 @@ async function pagesOf(origin: string, cookie: string, utr: string): Promise<Rec
     'search: one in twelve': 'zoë',
     'search: everybody': 'person',
     'search: two words': 'zoë müller',
-    ...Object.fromEntries(typed.map((word) => [`typed: ${word}`, word])),
+    ...Object.fromEntries(typedWords.map((word) => [`typed: ${word}`, word])),
   };
   return {
     ...Object.fromEntries(
@@ -139,38 +139,38 @@ await inFolder(async (folder) => {
   const file = join(folder, 'bench.db');
   copyFileSync(await largeAccount(contacts), file);
   const cookie = signIn(file);
-  const sink = await startedSink();
+  const sink = await startSink();
   const settings = { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com', SENDER_VERIFICATION: 'optional' };
-  const service = await served(file, settings);
+  const service = await startService(file, settings);
   const { singleSends } = await call<{ singleSends: { utr: string }[] }>(apiOf(service.origin), '/single-send/list');
   const cpu = new Map<string, number>();
-  for (const [name, path] of Object.entries(await pagesOf(service.origin, cookie, singleSends[0]?.utr ?? '')))
+  for (const [name, path] of Object.entries(await pathsByName(service.origin, cookie, singleSends[0]?.utr ?? '')))
     cpu.set(name, await cpuMs(service, path, cookie));
   const { utr } = await post<{ utr: string }>(apiOf(service.origin), '/single/send/create', sendTo(1, 'To everybody'));
-  // The service notices that it runs on a copy, and holds sending until an operator releases it.
+  // The service notices that its database is a copy, and holds sending until an operator releases it.
   sendlark(file, ['release']);
   for (const until = performance.now() + 60_000; (await sink.totals()).messages === 0; await setTimeout(100))
     if (performance.now() > until) throw new Error('the send did not begin');
-  const pages = Object.entries(await pagesOf(service.origin, cookie, utr));
+  const pages = Object.entries(await pathsByName(service.origin, cookie, utr));
   const times = new Map<string, number[]>(pages.map(([name]) => [name, []]));
   const before = (await sink.totals()).messages;
-  const began = performance.now();
-  for (let round = 0; round < rounds + WARM_UP; round++) {
-    if (round === WARM_UP) await service.longestStretch();
+  const started = performance.now();
+  for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
+    if (round === WARM_UP_ROUNDS) await service.longestStretch();
     for (const [name, path] of pages) {
-      const taken = await timed(service.origin, path, cookie);
-      if (round >= WARM_UP) times.get(name)?.push(taken);
+      const milliseconds = await timePage(service.origin, path, cookie);
+      if (round >= WARM_UP_ROUNDS) times.get(name)?.push(milliseconds);
     }
   }
   const stretch = await service.longestStretch();
   const sent = (await sink.totals()).messages - before;
-  const seconds = (performance.now() - began) / 1000;
-  const measured = [...times]
-    .map(([name, taken]) => ({ name, ...percentiles(taken) }))
-    .sort((one, other) => other.p95 - one.p95);
+  const seconds = (performance.now() - started) / 1000;
+  const slowestFirst = [...times]
+    .map(([name, milliseconds]) => ({ name, ...percentiles(milliseconds) }))
+    .sort((a, b) => b.p95 - a.p95);
   report(
     Object.fromEntries(
-      measured.slice(0, SLOWEST).map(({ name, p50, p95, most }) => [
+      slowestFirst.slice(0, SHOWN).map(({ name, p50, p95, most }) => [
         name,
         {
           'p50 ms': p50,
@@ -182,7 +182,7 @@ await inFolder(async (folder) => {
       ]),
     ),
     [
-      `the other ${measured.length - SLOWEST} pages and searches: a p95 of ${measured[SLOWEST]?.p95} ms at most`,
+      `the other ${slowestFirst.length - SHOWN} pages and searches: a p95 of ${slowestFirst[SHOWN]?.p95} ms at most`,
       `${Math.round(sent / seconds)} mails/s beside it, ${rounds} rounds, ${contacts} contacts; goal: p95 of ${GOAL_MS} ms`,
       `longest stretch on the HTTP thread: ${stretch} ms`,
     ],

@@ -1,14 +1,14 @@
 /**
- * What a statement costs that SQLite prepares again in each run, because the values of its parameters might influence its plan, and the same
- * statement with a plus before each parameter, as every connection of the service has it. The tables are almost empty, so that little of the
- * time is that of reading rows.
+ * Measures the CPU time of statements that SQLite prepares again in each run, because the values of their parameters might influence the
+ * plan, and of the same statements with a plus before each parameter, which SQLite prepares once. Every connection of the service adds this
+ * plus. The tables are almost empty, so that hardly any of the time is for reading rows.
  *
  *   npm run bench:plans -- [runs]
  */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { addFunctions } from '../../src/database/open.ts';
-import { inFolder, madeDatabase, taken } from './measure.ts';
+import { inFolder, makeDatabase, measureWork } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 const RUNS = Number(process.argv[2] ?? 20_000);
@@ -23,22 +23,27 @@ const STATEMENTS: Readonly<Record<string, string>> = {
 
 await inFolder(async (folder) => {
   const path = join(folder, 'plans.db');
-  const kept = madeDatabase(path, 20).$client;
-  const bare = new Database(path);
-  addFunctions(bare);
+  const withPlus = makeDatabase(path, 20).$client;
+  const withoutPlus = new Database(path);
+  addFunctions(withoutPlus);
   const table: Table = {};
-  for (const [name, text] of Object.entries(STATEMENTS)) {
-    const [again, once] = [bare.prepare<[number, number]>(text), kept.prepare<[number, number]>(text)];
-    const each = async (statement: typeof once) => {
-      const { cpuSeconds } = await taken(RUNS, () => {
+  for (const [name, sql] of Object.entries(STATEMENTS)) {
+    const preparedAgain = withoutPlus.prepare<[number, number]>(sql);
+    const preparedOnce = withPlus.prepare<[number, number]>(sql);
+    const microsecondsOf = async (statement: typeof preparedOnce) => {
+      const { cpuSeconds } = await measureWork(RUNS, () => {
         for (let run = 0; run < RUNS; run++) statement.all(1, 1);
       });
       return Math.round((cpuSeconds / RUNS) * 1e7) / 10;
     };
-    await each(once);
-    table[name] = { 'CPU µs, prepared again': await each(again), 'CPU µs, kept': await each(once) };
+    // The first run warms up the code.
+    await microsecondsOf(preparedOnce);
+    table[name] = {
+      'CPU µs, prepared again': await microsecondsOf(preparedAgain),
+      'CPU µs, kept': await microsecondsOf(preparedOnce),
+    };
   }
   report(table, [`${RUNS} runs of each`]);
-  bare.close();
-  kept.close();
+  withoutPlus.close();
+  withPlus.close();
 });

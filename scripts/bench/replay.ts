@@ -1,5 +1,5 @@
 /**
- * What a replay of an automation over 90 days costs: all contacts joined the list in that time, one in ten unsubscribed, and the
+ * Measures the time of replaying an automation over 90 days. All contacts joined the list in that time and one in ten unsubscribed; the
  * automation has three mails, a split and a wait.
  *
  *   npm run bench:replay -- [contacts]
@@ -11,7 +11,7 @@ import { openView } from '../../src/automations/replay/view.ts';
 import { readConfig } from '../../src/config.ts';
 import { automationSchedules, automations } from '../../src/database/schema/index.ts';
 import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
-import { inFolder, madeDatabase, taken } from './measure.ts';
+import { inFolder, makeDatabase, measureWork } from './measure.ts';
 import { report } from './report.ts';
 
 const contacts = Number(process.argv[2] ?? 100_000);
@@ -20,11 +20,11 @@ const DAYS = 90;
 
 await inFolder(async (folder) => {
   const path = join(folder, 'bench.db');
-  const db = madeDatabase(path, contacts);
+  const db = makeDatabase(path, contacts);
   const client = db.$client;
   const now = systemClock.now().getTime();
   const from = now - DAYS * DAY_MS;
-  // Spread evenly, so that hardly two of them joined in the same moment.
+  // The contacts are spread evenly over the time, so that hardly two of them joined in the same moment.
   client.exec(`
     UPDATE contacts SET created_at = strftime('%Y-%m-%dT%H:%M:%f', ${from / 1000} + (id - 0.5) * ${(DAYS * 86_400) / contacts}, 'unixepoch') || '000Z';
     INSERT INTO unsubscribers (user_id, address_id, email_address, created_at, updated_at)
@@ -38,7 +38,7 @@ await inFolder(async (folder) => {
     })
     .returning({ id: automations.id })
     .get();
-  const step = (position: number, given: Partial<typeof automationSchedules.$inferInsert>) =>
+  const addStep = (position: number, fields: Partial<typeof automationSchedules.$inferInsert>) =>
     db
       .insert(automationSchedules)
       .values({
@@ -51,28 +51,25 @@ await inFolder(async (folder) => {
           template_id: 0,
           preview_img: '',
         },
-        ...{ utr: `step-${position}`, waiting_period: 2, waiting_type: 'days', ...stamps, ...given },
+        ...{ utr: `step-${position}`, waiting_period: 2, waiting_type: 'days', ...stamps, ...fields },
       })
       .run();
-  step(1, { waiting_type: 'instantly' });
-  step(2, {});
-  step(3, { kind: 'split', share: 50, waiting_type: 'instantly' });
-  step(4, { kind: 'wait_until', until: 'hour', hour: 9, waiting_type: 'hours' });
-  step(5, {});
+  addStep(1, { waiting_type: 'instantly' });
+  addStep(2, {});
+  addStep(3, { kind: 'split', share: 50, waiting_type: 'instantly' });
+  addStep(4, { kind: 'wait_until', until: 'hour', hour: 9, waiting_type: 'hours' });
+  addStep(5, {});
   client.close();
   const view = openView(path);
   const plan = { automationId: id, from, now, opens: 30, clicks: 3 };
-  const work = async () => {
-    const replayed = await replay(view, readConfig({ DATABASE_PATH: path }), plan, () => undefined);
-    return readFigures(view, replayed);
-  };
   let mails = 0;
   let entered = 0;
-  const { seconds, cpuSeconds, maxRssKb } = await taken(contacts, async () => {
-    ({ mails, entered } = await work());
+  const { seconds, cpuSeconds, maxRssKb } = await measureWork(contacts, async () => {
+    const replayed = await replay(view, readConfig({ DATABASE_PATH: path }), plan, () => undefined);
+    ({ mails, entered } = readFigures(view, replayed));
   });
   view.$client.close();
-  if (entered !== contacts) throw new Error(`${entered} entered`);
+  if (entered !== contacts) throw new Error(`only ${entered} of ${contacts} contacts entered the automation`);
   const row = {
     contacts,
     mails,

@@ -1,7 +1,7 @@
-/** What a bench found: printed as a table, and handed to `bench:all` when that started it. */
+/** Prints the results of a bench as a table, and sends them to `bench:all` if it started the bench. */
 import { machine } from './measure.ts';
 
-/** A row for each thing measured, by its name; each with the same columns. */
+/** The rows of a table by their names. All rows have the same columns. */
 export type Table = Record<string, Readonly<Record<string, string | number>>>;
 
 export interface Report {
@@ -11,11 +11,11 @@ export interface Report {
   machine: string;
 }
 
-/** Prints a table with its notes and the machine's line. */
+/** Prints a table with its notes and the machine, and sends them to the parent process if it listens. */
 export function report(table: Table, notes: readonly string[] = []): void {
-  const found: Report = { table, notes, machine: machine() };
+  const result: Report = { table, notes, machine: machine() };
   console.table(table);
   for (const note of notes) console.log(note);
-  console.log(found.machine);
-  process.send?.(found);
+  console.log(result.machine);
+  process.send?.(result);
 }

@@ -1,24 +1,29 @@
 /**
- * The rate of a campaign against its size: the running service with a hundred tracked links in the mail, and raw pipelined SMTP of as
- * many bytes built beforehand, which writes no ledger and renders nothing. A small campaign is over before the code is compiled and
- * all connections are open.
+ * Measures how the rate of a campaign depends on its size: the running service with a hundred tracked links in the mail, compared with raw
+ * pipelined SMTP of as many bytes built beforehand, which renders nothing and writes nothing to the database. A small campaign is over
+ * before Node has compiled the code and all connections are open.
  *
  *   npm run bench:sizes -- [recipients ...]
  */
-import { ranApart, startedSink, type Taken } from './measure.ts';
+import { type Measurement, runApart, startSink } from './measure.ts';
 import { report, type Table } from './report.ts';
 
-const given = process.argv.slice(2);
-const sizes = given.length > 0 ? given : ['10000', '50000'];
+const wantedSizes = process.argv.slice(2);
+const sizes = wantedSizes.length > 0 ? wantedSizes : ['10000', '50000'];
 
-const sink = await startedSink();
+const sink = await startSink();
 const table: Table = {};
 for (const size of sizes) {
   await sink.reset();
-  const ours: Taken = await ranApart('delivery.ts', [size, 'campaign', sink.url]);
+  const ours: Measurement = await runApart('delivery.ts', [size, 'campaign', sink.url]);
   const { bytes, messages } = await sink.totals();
-  const floor: Taken = await ranApart('delivery.ts', [size, 'floor', sink.url, String(Math.round(bytes / messages))]);
-  const each = ({ cpuSeconds, units }: Taken) => (cpuSeconds / units) * 1e6;
+  const floor: Measurement = await runApart('delivery.ts', [
+    size,
+    'floor',
+    sink.url,
+    String(Math.round(bytes / messages)),
+  ]);
+  const each = ({ cpuSeconds, units }: Measurement) => (cpuSeconds / units) * 1e6;
   table[Number(size).toLocaleString('en-US').replaceAll(',', ' ')] = {
     'mails/s': Math.round(ours.units / ours.seconds),
     'floor/s': Math.round(floor.units / floor.seconds),

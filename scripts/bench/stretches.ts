@@ -1,20 +1,25 @@
 /**
- * Loaded into each thread of a service with `node --import`: writes what the thread worked into a file of the folder STRETCHES_FOLDER, a line
- * for each half second. A stretch is what the thread did between two turns of its event loop, in CPU time, since
- * a busy machine stretches the wall clock. A stretch is counted as up to a millisecond longer than it was.
+ * Records how long each thread of a service works without a pause. Node loads this file into each thread with `--import`; every half second
+ * it appends a line to the thread's file in the folder that STRETCHES_FOLDER names. A stretch is the work of a thread between two turns of
+ * its event loop. It is measured in CPU time, since wall-clock time also contains waiting on a busy machine, and comes out up to a
+ * millisecond too long.
  */
 import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 
-const LOOK_MS = 1;
+const POLL_MS = 1;
 const WRITE_MS = 500;
 
-/** A line: when it was written, epoch milliseconds, the CPU time of the thread since its start, and its longest stretch, both in milliseconds. */
+/** A line of a thread's file. */
 export interface Worked {
+  /** The name of the thread's main module. */
   file: string;
+  /** When the line was written, in epoch milliseconds. */
   at: number;
+  /** The CPU time of the thread since its start, in milliseconds. */
   cpu: number;
+  /** The longest stretch since the last line, in milliseconds. */
   longest: number;
 }
 
@@ -22,23 +27,23 @@ const folder = process.env.STRETCHES_FOLDER;
 if (folder !== undefined) {
   const path = join(folder, String(threadId));
   const file = basename(process.argv[1] ?? '');
-  const used = () => {
+  const cpuMs = () => {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1000;
   };
-  let before = used();
+  let before = cpuMs();
   let longest = 0;
-  let written = Date.now();
+  let writtenAt = Date.now();
   setInterval(() => {
-    const cpu = used();
+    const cpu = cpuMs();
     longest = Math.max(longest, cpu - before);
     const at = Date.now();
-    if (at - written >= WRITE_MS) {
+    if (at - writtenAt >= WRITE_MS) {
       const line: Worked = { file, at, cpu, longest };
       appendFileSync(path, `${JSON.stringify(line)}\n`);
       longest = 0;
-      written = at;
+      writtenAt = at;
     }
-    before = used();
-  }, LOOK_MS).unref();
+    before = cpuMs();
+  }, POLL_MS).unref();
 }

@@ -1,7 +1,7 @@
 /**
- * How long a transactional mail takes from its answer to the relay while a campaign runs, and without one: the built service, a raw sink
- * that takes as much as comes, one request every few milliseconds. The numbers are for how many recipients the campaign has and how many
- * mails are sent beside it.
+ * Measures how long a transactional mail takes from the request to its answer, and from there to the relay, first alone and then while a
+ * campaign runs. The built service gets a request every few milliseconds and sends to a raw sink. The numbers are for how many recipients
+ * the campaign has and how many transactional mails are sent.
  *
  *   npm run bench:transactional -- [recipients] [mails]
  */
@@ -10,10 +10,11 @@ import { setTimeout } from 'node:timers/promises';
 import { fetch } from 'undici';
 import { launchMailing, sampleHtml } from '../../fixtures/mailing.ts';
 import { connect } from '../../src/database/open.ts';
-import { inFolder, KEYS, served, startedSink } from './measure.ts';
+import { inFolder, KEYS, startService, startSink } from './measure.ts';
 import { report, type Table } from './report.ts';
 
-const EVERY_MS = 20;
+/** The time between two requests. */
+const INTERVAL_MS = 20;
 const recipients = Number(process.argv[2] ?? 200_000);
 const mails = Number(process.argv[3] ?? 500);
 const HEADERS = {
@@ -22,57 +23,67 @@ const HEADERS = {
   SecretKey: KEYS.SECRET_KEY,
 };
 
-/** Milliseconds of one mail: from the request to its answer, and from there to the first byte of the envelope at the relay. */
+/** How long one mail took, in milliseconds. */
 interface Times {
-  answered: number;
-  handedOver: number;
+  /** From the request to its answer. */
+  answer: number;
+  /** From the answer to the envelope at the relay. */
+  relay: number;
 }
 
-function quantile(values: readonly number[], part: number): number {
+/** When a mail was requested and answered, in epoch milliseconds. */
+interface Request {
+  startedAt: number;
+  answeredAt: number;
+}
+
+/** Returns the value below which this share of the values lies, rounded to tenths. */
+function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0) * 10) / 10;
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
 }
 
-async function measure(withCampaign: boolean): Promise<{ times: Times[]; campaign: number }> {
+/** Sends the transactional mails. Returns their times, and how many mails of the campaign were handed over meanwhile. */
+async function measure(withCampaign: boolean): Promise<{ times: Times[]; campaignMails: number }> {
   return inFolder(async (folder) => {
-    const sink = await startedSink('sink.ts', ['--record']);
+    const sink = await startSink('sink.ts', ['--record']);
     const file = join(folder, 'bench.db');
     const db = connect(file);
     await launchMailing(db, recipients, sampleHtml(20_000, 10));
     if (!withCampaign) db.$client.exec("UPDATE mailings SET state = 'paused'");
-    const service = await served(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
+    const service = await startService(file, { SMTP_URL: sink.url, PUBLIC_URL: 'https://mail.example.com' });
     const delivered = db.$client.prepare<[], number>('SELECT delivered FROM mailings').pluck();
     while (withCampaign && (delivered.get() ?? 0) === 0) await setTimeout(10);
     const before = delivered.get() ?? 0;
-    const sent = new Map<string, { began: number; answered: number }>();
-    const requests: Promise<void>[] = [];
-    for (let at = 0; at < mails; at++) {
-      requests.push(sendOne(service.origin, `buyer${at}@example.net`, sent));
-      await setTimeout(EVERY_MS);
+    const requests = new Map<string, Request>();
+    const sending: Promise<void>[] = [];
+    for (let number = 0; number < mails; number++) {
+      sending.push(sendOne(service.origin, `buyer${number}@example.net`, requests));
+      await setTimeout(INTERVAL_MS);
     }
-    await Promise.all(requests);
-    const campaign = (delivered.get() ?? 0) - before;
-    const open = db.$client.prepare('SELECT count(*) FROM transactional_mails WHERE state < 2').pluck();
-    while (open.get() !== 0) await setTimeout(20);
+    await Promise.all(sending);
+    const campaignMails = (delivered.get() ?? 0) - before;
+    const unsent = db.$client.prepare('SELECT count(*) FROM transactional_mails WHERE state < 2').pluck();
+    while (unsent.get() !== 0) await setTimeout(20);
     db.$client.exec("UPDATE mailings SET state = 'paused'");
-    const taken = await sink.taken();
+    const arrivals = await sink.taken();
     await service.close();
+    sink.close();
     db.$client.close();
-    const times = taken.flatMap(({ to, begunAt }) => {
-      const one = sent.get(to);
-      return one === undefined ? [] : [{ answered: one.answered - one.began, handedOver: begunAt - one.answered }];
+    const times = arrivals.flatMap(({ to, begunAt }) => {
+      const request = requests.get(to);
+      if (request === undefined) return [];
+      const { startedAt, answeredAt } = request;
+      return [{ answer: answeredAt - startedAt, relay: begunAt - answeredAt }];
     });
-    if (times.length !== mails) throw new Error(`the sink took ${times.length} of ${mails} mails`);
-    return { times, campaign };
+    if (times.length !== mails) throw new Error(`only ${times.length} of ${mails} mails arrived at the sink`);
+    return { times, campaignMails };
   });
 }
 
-async function sendOne(
-  origin: string,
-  email: string,
-  sent: Map<string, { began: number; answered: number }>,
-): Promise<void> {
-  const began = Date.now();
+/** Sends one transactional mail and records its request under the e-mail address. */
+async function sendOne(origin: string, email: string, requests: Map<string, Request>): Promise<void> {
+  const startedAt = Date.now();
   const body = JSON.stringify({
     sender_id: 1,
     email,
@@ -83,22 +94,22 @@ async function sendOne(
   const response = await fetch(`${origin}/api/transactional/send`, { method: 'POST', headers: HEADERS, body });
   if (response.status !== 200) throw new Error(await response.text());
   await response.arrayBuffer();
-  sent.set(email, { began, answered: Date.now() });
+  requests.set(email, { startedAt, answeredAt: Date.now() });
 }
 
 const table: Table = {};
 const notes: string[] = [];
 for (const withCampaign of [false, true]) {
-  const { times, campaign } = await measure(withCampaign);
-  const answered = times.map((one) => one.answered);
-  const handedOver = times.map((one) => Math.max(0, one.handedOver));
+  const { times, campaignMails } = await measure(withCampaign);
+  const toAnswer = times.map(({ answer }) => answer);
+  const toRelay = times.map(({ relay }) => Math.max(0, relay));
   table[withCampaign ? 'beside a campaign' : 'alone'] = {
     mails,
-    'answer p50 ms': quantile(answered, 0.5),
-    'answer p99 ms': quantile(answered, 0.99),
-    'to the relay p50 ms': quantile(handedOver, 0.5),
-    'to the relay p99 ms': quantile(handedOver, 0.99),
+    'answer p50 ms': quantile(toAnswer, 0.5),
+    'answer p99 ms': quantile(toAnswer, 0.99),
+    'to the relay p50 ms': quantile(toRelay, 0.5),
+    'to the relay p99 ms': quantile(toRelay, 0.99),
   };
-  if (withCampaign) notes.push(`The campaign handed over ${campaign} mails meanwhile.`);
+  if (withCampaign) notes.push(`The campaign handed over ${campaignMails} mails meanwhile.`);
 }
 report(table, notes);

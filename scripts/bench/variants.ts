@@ -1,6 +1,7 @@
 /**
- * How often somebody who looks at an A/B test every hour of a day, and stops at the first look that shows a difference, is wrong: by the
- * intervals that hold at all looks, and by the test for one look. Also in how many tests the intervals have the truth at all looks.
+ * Simulates A/B tests at which somebody looks every hour for a day, and stops at the first look that shows a difference. The table says how
+ * often this person is wrong: with the intervals that hold at all looks, and with the usual test, which is for one look. The column
+ * `covered` is the share of tests whose intervals contain the true rates at all looks.
  *
  *   npm run bench:variants -- [tests]
  */
@@ -8,6 +9,7 @@ import { watch } from '../../fixtures/watched-tests.ts';
 import { report, type Table } from './report.ts';
 
 const tests = Number(process.argv[2] ?? 20_000);
+/** The recipients of each variant, and the true rates of the variants. */
 const CASES = [
   [100, [0.2, 0.2]],
   [1000, [0.02, 0.02]],

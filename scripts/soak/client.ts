@@ -1,4 +1,4 @@
-/** What the soak asks the service for, and how long each kind of request took. */
+/** Sends the requests of the soak, and records how long each kind took and which failed. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { KEYS } from '../bench/measure.ts';
@@ -6,8 +6,9 @@ import { KEYS } from '../bench/measure.ts';
 const HEADERS = { PublicKey: KEYS.PUBLIC_KEY, SecretKey: KEYS.SECRET_KEY };
 
 export class Client {
-  /** Milliseconds of each answer by operation. */
+  /** The milliseconds of each answer, by the name of the operation. */
   readonly times = new Map<string, number[]>();
+  /** A line for each answer other than 2xx. */
   readonly failures: string[] = [];
   readonly #origin: string;
   readonly #agent = new Agent({ keepAlive: true });
@@ -17,26 +18,25 @@ export class Client {
   }
 
   /**
-   * Sends a request, measures the time until the answer is complete, and returns the answer. An answer other than 2xx
-   * is recorded as a failure.
+   * Sends a request and measures the time until the answer is complete. Returns the body of the answer, of which it keeps only the first
+   * megabyte or so. An answer other than 2xx is recorded as a failure.
    */
   async ask(operation: string, method: string, path: string, form?: Record<string, string>): Promise<string> {
     const started = performance.now();
     const answer = await this.open(method, path, form);
     let text = '';
     for await (const piece of answer) if (text.length < 1e6) text += piece;
-    this.#note(operation, started, answer.statusCode, text);
+    this.#record(operation, started, answer.statusCode, text);
     return text;
   }
 
   /**
-   * Sends a POST as `ask` does, and returns the message of its answer. Throws if the request fails, because later
-   * requests depend on it.
+   * Sends a form as `ask` does. Returns the `message` of the answer. Throws if the request fails, because later requests depend on it.
    */
   async must<T>(path: string, form: Record<string, string>): Promise<T> {
-    const failed = this.failures.length;
+    const failuresBefore = this.failures.length;
     const text = await this.ask('set-up', 'POST', `/api${path}`, form);
-    if (this.failures.length > failed) throw new Error(this.failures.at(-1));
+    if (this.failures.length > failuresBefore) throw new Error(this.failures.at(-1));
     return JSON.parse(text).message;
   }
 
@@ -48,14 +48,14 @@ export class Client {
     const started = performance.now();
     const url = `${this.#origin}/api/contacts/upload-csv`;
     const answer = await fetch(url, { method: 'POST', headers: HEADERS, body: form });
-    this.#note('import', started, answer.status, await answer.text());
+    this.#record('import', started, answer.status, await answer.text());
   }
 
-  /** Returns the answer as a stream once its headers have arrived. */
+  /** Sends a request. Returns the answer as a stream, once its headers have arrived. */
   open(method: string, path: string, form?: Record<string, string>): Promise<IncomingMessage> {
     const body = form && new URLSearchParams(form).toString();
-    const type = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
-    const options = { method, agent: this.#agent, headers: { ...HEADERS, ...type } };
+    const contentType = body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+    const options = { method, agent: this.#agent, headers: { ...HEADERS, ...contentType } };
     return new Promise((resolve, reject) => {
       request(`${this.#origin}${path}`, options, resolve).on('error', reject).end(body);
     });
@@ -65,7 +65,7 @@ export class Client {
     this.#agent.destroy();
   }
 
-  #note(operation: string, started: number, status = 0, text = ''): void {
+  #record(operation: string, started: number, status = 0, text = ''): void {
     const times = this.times.get(operation) ?? [];
     times.push(performance.now() - started);
     this.times.set(operation, times);
@@ -73,7 +73,10 @@ export class Client {
   }
 }
 
-/** Calls `work` so many times a second until `isOver`, each call after the one before it. */
+/**
+ * Calls `work` at most `perSecond` times a second until `isOver` returns true. Each call waits for the end of the one before. Calls that
+ * are late are made up for, but not more than those of the last second.
+ */
 export async function repeatedly(
   perSecond: number,
   isOver: () => boolean,

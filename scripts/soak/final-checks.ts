@@ -1,27 +1,31 @@
-/** The end of a soak: whether everything that was taken on was done, once, and the counters say so. */
+/** Checks at the end of a soak that all accepted work was done exactly once, and that the counters agree. */
 import type { Database } from 'better-sqlite3';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
 
-/** Whether nothing is left to be sent. */
+/** True if no mail waits to be sent. */
 export function isSettled(client: Database): boolean {
-  const open = client
+  const unfinished = client
     .prepare(`
       SELECT (SELECT count(*) FROM deliveries WHERE state IN (0, 1)) + (SELECT count(*) FROM membership_changes)
         + (SELECT count(*) FROM mailings WHERE finished_at IS NULL AND state = 'enqueueing')
         + (SELECT count(*) FROM single_sends WHERE status <> 3)
         + (SELECT count(*) FROM enrolments WHERE state = 'active')`)
     .pluck();
-  return open.get() === 0;
+  return unfinished.get() === 0;
 }
 
 /**
- * Returns everything that is wrong, in words. `mails`: how often each address got mail, as counted by the relay.
- * `left`: the addresses whose unsubscribe was answered.
+ * Returns a sentence for everything that is wrong. `mails` says how many mails the relay got for each e-mail address; its entries are
+ * removed. `unsubscribed` has the ids of the addresses whose unsubscribe was answered.
  */
-export function wrongs(client: Database, mails: Record<string, number>, left: ReadonlySet<number>): string[] {
-  const found: string[] = [];
-  const claim = (isTrue: boolean, text: string) => {
-    if (!isTrue) found.push(text);
+export function findProblems(
+  client: Database,
+  mails: Record<string, number>,
+  unsubscribed: ReadonlySet<number>,
+): string[] {
+  const problems: string[] = [];
+  const expect = (isTrue: boolean, problem: string) => {
+    if (!isTrue) problems.push(problem);
   };
   const accepted = client
     .prepare<[], { address: string; count: number }>(`
@@ -29,18 +33,18 @@ export function wrongs(client: Database, mails: Record<string, number>, left: Re
       WHERE d.state = 2 GROUP BY d.address_id`)
     .all();
   let missing = 0;
-  let twice = 0;
+  let repeated = 0;
   for (const { address, count } of accepted) {
     missing += Math.max(0, count - (mails[address] ?? 0));
-    twice += Math.max(0, (mails[address] ?? 0) - count);
+    repeated += Math.max(0, (mails[address] ?? 0) - count);
     delete mails[address];
   }
   const unknown = Object.keys(mails).length;
-  claim(missing === 0, `${missing} mails the ledger calls accepted never reached the relay`);
-  claim(twice === 0, `${twice} mails reached the relay once more than the ledger says`);
-  claim(unknown === 0, `${unknown} addresses got mail that the ledger does not know`);
+  expect(missing === 0, `${missing} mails that the ledger calls accepted never reached the relay`);
+  expect(repeated === 0, `${repeated} mails reached the relay once more than the ledger says`);
+  expect(unknown === 0, `${unknown} addresses got mail that the ledger does not know`);
   for (const { name, kept, right } of mailingCounters(client))
-    claim(
+    expect(
       JSON.stringify(kept) === JSON.stringify(right),
       `${name}: ${JSON.stringify(kept)} instead of ${JSON.stringify(right)}`,
     );
@@ -49,19 +53,19 @@ export function wrongs(client: Database, mails: Record<string, number>, left: Re
       SELECT count(*) FROM mailings m
       WHERE unique_opens <> (SELECT count(*) FROM deliveries d WHERE d.mailing_id = m.id AND d.opened_at IS NOT NULL)`)
     .pluck();
-  claim(opens.get() === 0, 'unique_opens differs from the ledger');
+  expect(opens.get() === 0, 'unique_opens differs from the ledger');
   const types = client
     .prepare(`
       SELECT count(*) FROM contact_types t WHERE contacts_count <>
         (SELECT count(*) FROM contacts c WHERE c.contact_type_id = t.id AND c.deleted_at IS NULL)`)
     .pluck();
-  claim(types.get() === 0, 'contacts_count differs from the contacts');
-  const isOff = client.prepare('SELECT 1 FROM unsubscribers WHERE address_id = ?').pluck();
-  const lost = [...left].filter((person) => isOff.get(person) === undefined).length;
-  claim(lost === 0, `${lost} unsubscribes were answered and lost`);
+  expect(types.get() === 0, 'contacts_count differs from the contacts');
+  const unsubscribe = client.prepare('SELECT 1 FROM unsubscribers WHERE address_id = ?').pluck();
+  const lost = [...unsubscribed].filter((addressId) => unsubscribe.get(addressId) === undefined).length;
+  expect(lost === 0, `${lost} unsubscribes were answered and lost`);
   const integrity = client.pragma('integrity_check', { simple: true });
-  claim(integrity === 'ok', `integrity_check: ${integrity}`);
+  expect(integrity === 'ok', `integrity_check: ${integrity}`);
   const dangling = Object(client.pragma('foreign_key_check')).length;
-  claim(dangling === 0, `foreign_key_check: ${dangling} rows`);
-  return found;
+  expect(dangling === 0, `foreign_key_check: ${dangling} rows`);
+  return problems;
 }
