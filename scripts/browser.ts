@@ -1,14 +1,14 @@
-/** Chromium for pictures of mails: it contacts nothing, and no script of a page runs. */
+/** Makes pictures of mails with Chromium. The mails are shown offline, and their scripts do not run. */
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 import { CHROMIUM, FLAGS } from '../fixtures/chromium.ts';
 
-/** Starts Chromium for `work` and ends it afterwards. */
+/** Runs `work` with a new Chromium, which is closed afterwards. */
 export async function inBrowser(work: (browser: Browser) => Promise<void>): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   await work(browser).finally(() => browser.close());
 }
 
-/** Returns the picture of a mail as PNG: what the window shows, or the whole mail. */
+/** Returns a PNG of a mail. With `fullPage` it shows the whole mail, otherwise only the part that fits the window. */
 export async function screenshot(
   browser: Browser,
   html: string,

@@ -1,4 +1,4 @@
-/** Updates data/places from the packages, and keeps every released id: `node scripts/build-places.ts`. */
+/** `node scripts/build-places.ts` updates data/places from the packages with geographic data, and keeps every released id. */
 import { readReleased, writeFiles } from './places/files.ts';
 import { mergePlaces } from './places/merge.ts';
 import { readSources } from './places/sources.ts';

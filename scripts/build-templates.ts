@@ -1,6 +1,7 @@
 /**
- * Makes data/templates/*.html, *.png and *.webp from the MJML sources beside them; `npm run renderings` makes pictures to look at.
- * `node scripts/build-templates.ts` needs Debian's chromium-headless-shell or chromium, pngquant, fonts-liberation and fonts-crosextra-caladea.
+ * `node scripts/build-templates.ts` makes data/templates/*.html, *.png and *.webp from the MJML sources in the same folder. It needs Debian's
+ * chromium-headless-shell or chromium, pngquant, fonts-liberation and fonts-crosextra-caladea. For pictures of the whole mails, see
+ * `npm run renderings`.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,28 +18,29 @@ const SAMPLE = {
   unsubscribe_preferences: 'https://example.com/preferences',
   web_copy: 'https://example.com/copy',
 };
-/** The top of the mail as a card of 600 × 800 pixels, with a little of the page on both sides. */
-const CARD = { viewport: { width: 675, height: 900 }, deviceScaleFactor: 600 / 675 };
-/** The card as small as it is shown, for the dashboard, whose page of templates shows all of them at once. */
-const SMALL = { width: 240, height: 320 };
+/** The window of a preview: it shows the top of the mail and a margin on both sides, as a picture of 600 × 800 pixels. */
+const PREVIEW = { viewport: { width: 675, height: 900 }, deviceScaleFactor: 600 / 675 };
+/** The size in pixels of the dashboard's previews. They are small because the page of templates shows all of them at once. */
+const SMALL_PREVIEW = { width: 240, height: 320 };
+/** The WebP quality of the small previews, from 0 to 100. */
 const SMALL_QUALITY = 30;
 
 async function build(browser: Browser, template: BuiltIn): Promise<void> {
   const html = await renderMjml(parseMjml(readFileSync(templateFile(template, 'json'), 'utf8')), true);
   writeFileSync(templateFile(template, 'html'), html);
 
-  const shown = mergeHtml(scan(html), SAMPLE);
-  const card = await screenshot(browser, shown, CARD, false);
-  const preview = execFileSync('pngquant', ['--strip', '--speed', '1', '64', '-'], { input: card });
+  const mail = mergeHtml(scan(html), SAMPLE);
+  const picture = await screenshot(browser, mail, PREVIEW, false);
+  const preview = execFileSync('pngquant', ['--strip', '--speed', '1', '64', '-'], { input: picture });
   writeFileSync(templateFile(template, 'png'), preview);
 
-  writeFileSync(templateFile(template, 'webp'), await smaller(browser, preview));
+  writeFileSync(templateFile(template, 'webp'), await smallPreview(browser, preview));
   console.log(`${template.template_name}: HTML ${kilobytes(html.length)}, preview ${kilobytes(preview.length)}`);
 }
 
-/** The picture as a small WebP. */
-async function smaller(browser: Browser, png: Buffer): Promise<Buffer> {
-  const page = await browser.newPage({ viewport: SMALL, offline: true });
+/** Returns a small WebP of a preview. */
+async function smallPreview(browser: Browser, png: Buffer): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: SMALL_PREVIEW, offline: true });
   try {
     const image = `<img src="data:image/png;base64,${png.toString('base64')}" style="width: 100%">`;
     await page.setContent(`<body style="margin: 0">${image}`);

@@ -1,6 +1,6 @@
 /**
- * Counts what tells how much of the product is stated more than once: lines and files of `src`, requests of the dashboard to the API of its
- * own process, types that restate the API's schemas, and in how many files a field is named.
+ * Prints counts that show how often the code repeats itself: lines and files of `src`, requests of the dashboard to the API in the same
+ * process, types that repeat the API's schemas, and the number of files that name a field.
  *
  *     node scripts/counts.ts [FIELD …]
  */
@@ -25,8 +25,8 @@ console.log(
 );
 console.log(`other routes of the API             ${countOf(routes, /\bapp\.(get|post|delete|route)\b/g)}`);
 for (const field of fields) {
-  const naming = sources.filter(({ text }) => text.includes(field));
-  console.log(`files that name ${field.padEnd(19)} ${naming.length}`);
+  const files = sources.filter(({ text }) => text.includes(field));
+  console.log(`files that name ${field.padEnd(19)} ${files.length}`);
 }
 
 function countOf(files: typeof sources, pattern: RegExp): number {

@@ -1,7 +1,7 @@
 /**
- * `npm run dev`: the service from its sources, started again when a file below src/ changes, with a throw-away
- * database that holds a little of everything. PORT (3000) and LOG_LEVEL (info) are the only settings it takes: with a relay from
- * the developer's own .env file, an experiment could send mail to real people.
+ * `npm run dev` runs the service from its sources and restarts it when a file below src/ changes. Its database is thrown away at the end and
+ * holds a little of everything. Of the developer's settings it takes only PORT (by default 3000) and LOG_LEVEL (by default info): with a
+ * relay from a .env file, an experiment could send mail to real people.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -31,7 +31,7 @@ const watcher = spawn(
     cwd: folder,
     env: {
       PATH: process.env.PATH,
-      // With the gallery of components.
+      // Only in development the dashboard has the gallery of components.
       NODE_ENV: 'development',
       PORT: process.env.PORT ?? '3000',
       LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
@@ -42,7 +42,7 @@ const watcher = spawn(
       SHUTDOWN_SECONDS: '1',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // In a group of its own, so that Ctrl-C reaches the service once, through the watcher, and not a second time from the terminal.
+    // The watcher gets a process group of its own. Ctrl-C then reaches the service only through the watcher, not also from the terminal.
     detached: true,
   },
 );
@@ -63,7 +63,7 @@ for await (const line of createInterface({ input: watcher.stdout })) {
 await ended;
 rmSync(folder, { recursive: true, force: true });
 
-/** Puts in a contact type with readers, a group, a sender and a single send, which lands in the outbox. */
+/** Adds a contact type with readers, a group, a sender and a single send, whose mails land in the outbox. */
 async function seed(api: Api): Promise<void> {
   await post(api, '/contacts-type/add', { name: 'Readers' });
   const form = new FormData();
@@ -91,6 +91,7 @@ async function seed(api: Api): Promise<void> {
   });
 }
 
+/** Prints what the database holds, its keys, and where to look. */
 function introduce({ url, headers }: Api): void {
   const keys = Object.entries(headers);
   console.log(`

@@ -1,7 +1,7 @@
 /**
- * Builds `dist-binary/sendlark`: this Node, with the bundled program and every file it reads as compressed assets of a single-executable
- * application. `start.ts` is what runs first in it. For another kind of processor, `node scripts/binary/build.ts NODE ARCHITECTURE OUTPUT`
- * takes its Node.
+ * Builds `dist-binary/sendlark`: a single-executable application of the Node that runs this script, with the bundled program and every
+ * file that it reads as compressed assets. The application runs `start.ts` first. `node scripts/binary/build.ts NODE ARCHITECTURE OUTPUT`
+ * builds one for another kind of processor; NODE is the path of a Node for that processor.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,23 +25,24 @@ import { build } from 'esbuild';
 const ROOT = resolve(import.meta.dirname, '../..');
 const [node = process.execPath, architecture = process.arch, output = 'dist-binary/sendlark'] = process.argv.slice(2);
 const OUTPUT = resolve(ROOT, output);
-/** The Node of the checkout, so that the program is shipped with the Node that tests and benches ran on. */
-const NODE = 'v24.';
+/** The version of Node that tests and benches run on. The program must be shipped with the same version. */
+const NODE_VERSION = 'v24.';
 const POSTJECT = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const ADDON = `prebuilds/${process.platform}-${architecture}.node`;
-/** Loaded at run time by their path, as in a checkout. */
-const BESIDE = [
+/** The files and folders that the program loads by their paths at run time, as in a checkout. */
+const RUNTIME_FILES = [
   ...['drizzle', 'data', 'dist/browser', 'dist/cli.js', 'dist/app'],
   ...['package.json', 'lib', ADDON].map((name) => `node_modules/better-sqlite3/${name}`),
 ];
-/** Bytes of the files that the first start lays out. */
-let unpacked = 0;
+/** The size of the files that the program unpacks at its first start. */
+let unpackedBytes = 0;
 const BUNDLE = { bundle: true, platform: 'node', target: 'node24', logLevel: 'warning' } as const;
-if (!process.version.startsWith(NODE)) throw new Error(`Build the binary with Node 24; this is ${process.version}`);
+if (!process.version.startsWith(NODE_VERSION))
+  throw new Error(`Build the binary with Node 24; this is ${process.version}`);
 const folder = mkdtempSync(join(tmpdir(), 'sendlark-binary-'));
 try {
-  for (const name of BESIDE) copy(join(ROOT, name), join(folder, 'files', name));
+  for (const name of RUNTIME_FILES) copy(join(ROOT, name), join(folder, 'files', name));
   // Only drizzle-kit reads the snapshots of the schema.
   for (const name of readdirSync(join(folder, 'files/drizzle/meta')))
     if (name.endsWith('_snapshot.json')) rmSync(join(folder, 'files/drizzle/meta', name));
@@ -53,13 +54,13 @@ try {
   copyFileSync(node, OUTPUT);
   chmodSync(OUTPUT, 0o755);
   strip(OUTPUT);
-  // The output is captured, because it has warnings about sections that do not matter here.
+  // The output of postject is captured and not shown, because it warns about sections that do not matter here.
   execFileSync(process.execPath, [POSTJECT, OUTPUT, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE], { stdio: 'pipe' });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 console.log(
-  `Built ${relative(process.cwd(), OUTPUT)}: ${megabytes(statSync(OUTPUT).size)}, unpacks ${megabytes(unpacked)} at its first start`,
+  `Built ${relative(process.cwd(), OUTPUT)}: ${megabytes(statSync(OUTPUT).size)}, unpacks ${megabytes(unpackedBytes)} at its first start`,
 );
 
 function megabytes(bytes: number): string {
@@ -71,7 +72,7 @@ function copy(from: string, to: string): void {
   execFileSync('cp', ['-RL', from, to]);
 }
 
-/** Removes the symbols for debuggers, which are a tenth of the file. They stay if binutils is not installed. */
+/** Removes the symbols for debuggers, which are a tenth of the file. Without binutils the symbols stay in the file. */
 function strip(path: string): void {
   try {
     // LLVM's strip also reads files for other processors.
@@ -84,7 +85,7 @@ function strip(path: string): void {
   }
 }
 
-/** Packs the files with their hashes into the form Node looks for; gives the blob's path. */
+/** Packs the program, its files and a list of their hashes into a blob that Node can read. Returns the path of the blob. */
 function assemble(folder: string, main: string): string {
   const files = join(folder, 'files');
   const names = readdirSync(files, { recursive: true, encoding: 'utf8', withFileTypes: true })
@@ -103,11 +104,11 @@ function assemble(folder: string, main: string): string {
   const assets: Record<string, string> = { list };
   for (const name of names) {
     const content = readFileSync(join(files, name));
-    unpacked += content.length;
-    const packed = join(folder, 'packed', name);
-    mkdirSync(dirname(packed), { recursive: true });
-    writeFileSync(packed, gzipSync(content, { level: 9 }));
-    assets[`files/${name}`] = packed;
+    unpackedBytes += content.length;
+    const packedPath = join(folder, 'packed', name);
+    mkdirSync(dirname(packedPath), { recursive: true });
+    writeFileSync(packedPath, gzipSync(content, { level: 9 }));
+    assets[`files/${name}`] = packedPath;
   }
   const config = join(folder, 'sea.json');
   writeFileSync(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));

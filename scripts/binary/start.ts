@@ -1,6 +1,6 @@
 /**
- * What runs first in the one-file program: lays the program's files out in a folder only this user can write to, unless they
- * are there and whole, and runs the command line from there. Threads and the database addon need real files.
+ * Runs first in the one-file program. It unpacks the program's files into a folder that only this user can write to, unless an earlier
+ * start has done so, and runs the command line from there. Threads and the database addon need real files.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -20,49 +20,51 @@ import { getAsset } from 'node:sea';
 import { gunzipSync } from 'node:zlib';
 import { restartWithOneArena } from '../../src/commands/restart-in-place.ts';
 
-// This is checked before the files, because checking the files takes longer.
+// A restart comes before the files are checked, because checking them takes longer and would be repeated.
 restartWithOneArena();
 
 const list = getAsset('list', 'utf8');
+/** The hash of each file by its path in the folder. */
 const hashes: [name: string, hash: string][] = Object.entries(JSON.parse(list));
+/** The code of the file that starts the command line in the folder. */
 const start = "import('./dist/cli.js');";
 
 try {
-  const folder = laidOut();
+  const folder = unpackedFolder();
   createRequire(join(folder, 'package.json'))('./start.cjs');
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
 
-/** The folder that holds exactly this program's files. */
-function laidOut(): string {
-  const caches = ownFolder();
-  const folder = join(caches, hashOf(list).slice(0, 32));
-  if (isWhole(folder)) return folder;
-  const unfinished = mkdtempSync(join(caches, 'unfinished-'));
+/** Returns the folder that holds exactly this program's files, after unpacking them if they are missing or changed. */
+function unpackedFolder(): string {
+  const cache = cacheFolder();
+  const folder = join(cache, hashOf(list).slice(0, 32));
+  if (isComplete(folder)) return folder;
+  const unfinished = mkdtempSync(join(cache, 'unfinished-'));
   try {
     for (const [name] of hashes) write(join(unfinished, name), gunzipSync(getAsset(`files/${name}`)));
     write(join(unfinished, 'start.cjs'), start);
-    // Another start may have laid it out meanwhile and run from it.
-    if (isWhole(folder)) return folder;
+    // Another start of the program may have unpacked the folder meanwhile, and may be running from it.
+    if (isComplete(folder)) return folder;
     rmSync(folder, { recursive: true, force: true });
     renameSync(unfinished, folder);
   } catch (error) {
-    if (!isWhole(folder)) throw error;
+    if (!isComplete(folder)) throw error;
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
   return folder;
 }
 
-/** systemd's CacheDirectory=, the user's cache, or a folder among the temporary ones. */
-function ownFolder(): string {
+/** Returns the first of these folders that only this user can write to: systemd's CacheDirectory=, the user's cache, a temporary folder. */
+function cacheFolder(): string {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, HOME } = process.env;
-  // A unit that names several gives all of them, with colons between.
+  // systemd separates several cache directories of a unit by colons.
   const cache = CACHE_DIRECTORY?.split(':')[0] || XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-  const wanted = [...(cache ? [join(cache, 'sendlark')] : []), join(tmpdir(), `sendlark-${process.getuid?.()}`)];
-  const folder = wanted.find((path) => {
+  const candidates = [...(cache ? [join(cache, 'sendlark')] : []), join(tmpdir(), `sendlark-${process.getuid?.()}`)];
+  const folder = candidates.find((path) => {
     try {
       makeFolder(path);
       return isOurs(path);
@@ -71,13 +73,13 @@ function ownFolder(): string {
     }
   });
   if (folder === undefined)
-    throw new Error(`No folder for the program's files: tried ${wanted.join(', ')}. Set XDG_CACHE_HOME`);
+    throw new Error(`No folder for the program's files: tried ${candidates.join(', ')}. Set XDG_CACHE_HOME`);
   return folder;
 }
 
 /**
- * Makes a folder and those above it, for this user alone. Node's own recursive mkdirSync never returns where a folder exists but
- * takes no entries and says ENOENT, as /proc does.
+ * Makes a folder and its missing parents, for this user alone. Node's own recursive mkdirSync never returns below an existing folder, such
+ * as /proc, that answers every new entry with ENOENT.
  */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -86,18 +88,19 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another start may have made it meanwhile.
+    // Another start of the program may have made the folder meanwhile.
     if (!existsSync(path)) throw error;
   }
 }
 
-/** Returns true if the folder belongs to this user and nobody else may change what is run from it. */
+/** Returns true if the folder belongs to this user and nobody else may write to it. */
 function isOurs(path: string): boolean {
-  const found = lstatSync(path);
-  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
+  const stats = lstatSync(path);
+  return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o022) === 0;
 }
 
-function isWhole(folder: string): boolean {
+/** Returns true if the folder is ours and all files in it have their right content. */
+function isComplete(folder: string): boolean {
   try {
     return (
       isOurs(folder) &&
