@@ -8,19 +8,21 @@ import { Readable, Writable } from 'node:stream';
 import { memoryFolder } from '../test/memory-folder.ts';
 import { Report } from '../test/report.ts';
 
-/** The longest that one test file may take. A file that hangs counts as a noticed fault. */
+/** How long one test file may take at most. A fault that makes a file hang counts as noticed. */
 const FILE_MS = 300_000;
 
-/** The first test that failed, or what else ended the run. */
+/** The first failure of a run. */
 export interface Failure {
+  /** The test file. */
   file: string;
+  /** The title of the test that failed, or a sentence that says how the file ended the run. */
   title: string;
 }
 
-/** A copy of the tree that this process runs in, in the temporary folder. */
+/** A copy, in the temporary folder, of the tree in the working directory. */
 export class Copy {
   readonly #root = mkdtempSync(join(tmpdir(), 'sendlark-mutants-'));
-  /** What the tests write. */
+  /** The folder for what the tests write. */
   readonly #temporary = memoryFolder() ?? mkdtempSync(join(tmpdir(), 'sendlark-tests-'));
   #child: ChildProcess | null = null;
 
@@ -28,7 +30,7 @@ export class Copy {
     for (const name of readdirSync('.')) {
       if (name !== '.git' && name !== 'node_modules') cpSync(name, join(this.#root, name), { recursive: true });
     }
-    // The packages are shared; what Node and the tests keep beside them is the copy's own.
+    // The packages are links to those of the tree. Only .cache, where Node and the tests store their own files, is not shared.
     const packages = join(this.#root, 'node_modules');
     mkdirSync(packages);
     for (const name of readdirSync('node_modules')) {
@@ -36,20 +38,23 @@ export class Copy {
     }
   }
 
-  /** Ends its test process and removes it. */
+  /** Ends the copy's test process and removes the copy. */
   remove(): void {
     this.#child?.kill('SIGKILL');
     for (const folder of [this.#root, this.#temporary]) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Replaces the code of a source of the copy. */
+  /** Writes a file of the copy. */
   write(file: string, code: string): void {
     writeFileSync(join(this.#root, file), code);
   }
 
-  /** Runs test files in one process, one after the other, until one fails, ends the process or takes too long. */
+  /**
+   * Runs test files in one process, one after the other, until a file fails, ends the process or takes too long. Returns that failure, or
+   * null if all files passed.
+   */
   async run(files: readonly string[]): Promise<Failure | null> {
-    const left = [...files];
+    const queue = [...files];
     let running: string | undefined;
     let title: string | null = null;
     let timer: NodeJS.Timeout | undefined;
@@ -63,8 +68,8 @@ export class Copy {
       },
     );
     this.#child = child;
-    const [orders, tap, , told] = child.stdio;
-    if (!(orders instanceof Writable && tap instanceof Readable && told instanceof Readable))
+    const [fileNames, tap, , results] = child.stdio;
+    if (!(fileNames instanceof Writable && tap instanceof Readable && results instanceof Readable))
       throw new Error('a test process has no pipes');
     const stop = () => child.kill('SIGKILL');
     const report = new Report((text) => {
@@ -73,24 +78,24 @@ export class Copy {
       stop();
     });
     tap.pipe(report.parser());
-    const next = () => {
+    const startNext = () => {
       clearTimeout(timer);
-      running = left.shift();
-      // What a file has left open keeps the process from ending.
+      running = queue.shift();
+      // The process is also stopped after its last file, because something that a file left open could keep it running.
       timer = setTimeout(stop, FILE_MS);
-      if (running === undefined) orders.end();
-      else orders.write(`${running}\n`);
+      if (running === undefined) fileNames.end();
+      else fileNames.write(`${running}\n`);
     };
-    createInterface({ input: told }).on('line', next);
-    // Writing to a process that has ended fails; the end of the process is handled elsewhere.
-    orders.on('error', () => undefined);
-    next();
-    const signal = await new Promise((ended) => child.on('close', (_, signal) => ended(signal)));
+    createInterface({ input: results }).on('line', startNext);
+    // Writing to a process that has ended fails. Its end is handled below.
+    fileNames.on('error', () => undefined);
+    startNext();
+    const signal = await new Promise((resolve) => child.on('close', (_, signal) => resolve(signal)));
     clearTimeout(timer);
     for (const name of readdirSync(this.#temporary))
       rmSync(join(this.#temporary, name), { recursive: true, force: true });
     const last = running ?? (signal === null ? undefined : files.at(-1));
-    const file = files.find((one) => title?.startsWith(one)) ?? last;
+    const file = files.find((name) => title?.startsWith(name)) ?? last;
     return file === undefined ? null : { file, title: title ?? `${file}: it ended its process or never ended` };
   }
 }

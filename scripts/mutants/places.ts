@@ -1,4 +1,4 @@
-/** Finds the places of a source where a small fault can be made, in its code and in its SQL. */
+/** Finds the places of a source file where a small fault can be made, in code and in SQL. */
 import ts from 'typescript';
 
 /** A fault: the characters of the file from `start` to `end` become `text`. */
@@ -8,15 +8,16 @@ export interface Change {
   text: string;
 }
 
-/** A place with the faults it can have. The same place of another tree has the same `key`. */
+/** A place with the faults that it can have. */
 export interface Place {
+  /** Identifies the place. The same place of another tree has the same key. */
   key: string;
   changes: Changes;
 }
 
 type Changes = readonly [Change, ...Change[]];
 
-/** What an operator can be taken for. */
+/** The operators that can replace an operator. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '===': ['!=='],
   '!==': ['==='],
@@ -34,7 +35,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '+=': ['-='],
   '-=': ['+='],
 };
-/** What a method can be taken for. */
+/** The method that can replace a method. */
 const METHODS = new Map([
   ['min', 'max'],
   ['max', 'min'],
@@ -43,8 +44,8 @@ const METHODS = new Map([
   ['some', 'every'],
   ['every', 'some'],
 ]);
-/** Methods that change what they are called on: the call can be left out. */
-const LEFT_OUT = new Set([
+/** Methods whose result is of the same type as the value that they are called on, so that the call can be removed. */
+const REMOVABLE_METHODS = new Set([
   'filter',
   'reverse',
   'slice',
@@ -56,47 +57,49 @@ const LEFT_OUT = new Set([
   'trim',
 ]);
 const LOG = /(^|[.#])(log|logger|console)\b/;
-/** A constant that code compares, such as a state. Other strings are for people. */
+/** A string that code compares, such as a state. Other strings are texts for people. */
 const NAME = /^[a-z]+(_[a-z]+)*$/;
 
 const SQL = /\b(SELECT|INSERT|DELETE FROM|SET|WHERE|EXISTS|CASE|AND|OR|JOIN|IS NULL|IS NOT NULL)\b/;
-/** What can be changed in SQL. A `=` is one only where it compares. */
-const SQL_CHANGES: readonly [pattern: string, change: (found: string) => readonly string[]][] = [
-  ['(?<= )(?:<=|>=|<>|=|<|>)(?= )', (found) => ({ '=': ['<>'], '<>': ['='] })[found] ?? OPERATORS[found] ?? []],
+/** Patterns of SQL, each with a function that returns the texts that can replace a match. */
+const SQL_CHANGES: readonly [pattern: string, replacementsOf: (text: string) => readonly string[]][] = [
+  ['(?<= )(?:<=|>=|<>|=|<|>)(?= )', (text) => ({ '=': ['<>'], '<>': ['='] })[text] ?? OPERATORS[text] ?? []],
   ['\\bIS NOT NULL\\b', () => ['IS NULL']],
   ['\\bIS NULL\\b', () => ['IS NOT NULL']],
   ['\\bNOT (?=EXISTS|IN\\b)', () => ['']],
   ['\\bAND\\b', () => ['OR']],
   ['(?<!INSERT |UPDATE )\\bOR\\b', () => ['AND']],
   ["'\\w+'", () => ["'-'"]],
-  ['\\b(?:min|max)(?=\\()', (found) => [METHODS.get(found) ?? found]],
-  ['(?<=\\w |\\) )[+-](?= )', (found) => OPERATORS[found] ?? []],
-  ['(?<![\\w?.:])\\d+\\b(?! (?:PRECEDING|FOLLOWING))', (found) => [String(Number(found) + 1)]],
+  ['\\b(?:min|max)(?=\\()', (text) => [METHODS.get(text) ?? text]],
+  ['(?<=\\w |\\) )[+-](?= )', (text) => OPERATORS[text] ?? []],
+  ['(?<![\\w?.:])\\d+\\b(?! (?:PRECEDING|FOLLOWING))', (text) => [String(Number(text) + 1)]],
   ['\\bASC\\b', () => ['DESC']],
   ['\\bDESC\\b', () => ['ASC']],
 ];
 const SQL_PATTERN = new RegExp(SQL_CHANGES.map(([pattern]) => `(${pattern})`).join('|'), 'g');
-/** Where a `=` assigns. */
-const ASSIGNS = /\b(SET|VALUES|END)\b/;
+/** Clauses in which a `=` assigns instead of comparing. */
+const ASSIGNMENT_CLAUSE = /\b(SET|VALUES|END)\b/;
 const CLAUSE = /\b(SET|VALUES|END|WHERE|ON|WHEN|HAVING|SELECT|AND|OR|iif)\b/g;
 
-/** The places of a source. Types, comments, log lines, texts for people and what the file imports have none. */
+/** Returns the places of a source file. Types, comments, log lines, texts for people and imports have no places. */
 export function placesOf(file: string, code: string): Place[] {
   const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true, scriptKind(file));
   const places: Place[] = [];
-  const seen = new Map<string, number>();
-  const visit = (node: ts.Node, statement: ts.Node) => {
-    if (isLeftAlone(node)) return;
-    const around = ts.isBlock(node) || !(ts.isStatement(node) || ts.isClassElement(node)) ? statement : node;
+  /** How often a key has occurred without its last part, which tells equal statements of a file apart. */
+  const occurrences = new Map<string, number>();
+  const visit = (node: ts.Node, outerStatement: ts.Node) => {
+    if (isExcluded(node)) return;
+    const isOwnStatement = !ts.isBlock(node) && (ts.isStatement(node) || ts.isClassElement(node));
+    const statement = isOwnStatement ? node : outerStatement;
     for (const changes of changesAt(node)) {
       const [{ start, end }] = changes;
-      const inside = start - around.getStart();
-      const name = [file, around.getText(), inside, end - start].join('\n');
-      const nth = seen.get(name) ?? 0;
-      seen.set(name, nth + 1);
+      const offset = start - statement.getStart();
+      const name = [file, statement.getText(), offset, end - start].join('\n');
+      const nth = occurrences.get(name) ?? 0;
+      occurrences.set(name, nth + 1);
       places.push({ key: `${name}\n${nth}`, changes });
     }
-    ts.forEachChild(node, (child) => visit(child, around));
+    ts.forEachChild(node, (child) => visit(child, statement));
   };
   visit(source, source);
   return places;
@@ -106,7 +109,7 @@ function scriptKind(file: string): ts.ScriptKind {
   return file.endsWith('.tsx') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
 }
 
-function isLeftAlone(node: ts.Node): boolean {
+function isExcluded(node: ts.Node): boolean {
   return (
     ts.isTypeNode(node) ||
     ts.isInterfaceDeclaration(node) ||
@@ -117,7 +120,7 @@ function isLeftAlone(node: ts.Node): boolean {
   );
 }
 
-/** The changes at a node itself; those of its children are apart. Each place is one element. */
+/** The changes of a node itself, without those of its children. Each element belongs to one place. */
 function changesAt(node: ts.Node): Changes[] {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node))
     return SQL.test(node.getText()) ? changesOfSql(node) : changesOf(node, constantsFor(node));
@@ -136,12 +139,13 @@ function changesAt(node: ts.Node): Changes[] {
   return changesOf(node, constantsFor(node));
 }
 
+/** The changes that replace a whole node by one of these texts. */
 function changesOf(node: ts.Node, texts: readonly string[]): Changes[] {
   const [first, ...others] = texts.map((text) => ({ start: node.getStart(), end: node.getEnd(), text }));
   return first === undefined ? [] : [[first, ...others]];
 }
 
-/** Another value of a constant, where the node is one. */
+/** Other values that a constant can have; none if the node is no constant. */
 function constantsFor(node: ts.Node): string[] {
   if (node.kind === ts.SyntaxKind.TrueKeyword) return ['false'];
   if (node.kind === ts.SyntaxKind.FalseKeyword) return ['true'];
@@ -153,6 +157,7 @@ function isPropertyName(node: ts.Node): boolean {
   return ts.isPropertyAssignment(node.parent) && node.parent.name === node;
 }
 
+/** True if the code uses the string as a value, and not, for example, as an argument, which could be a text for people. */
 function isValue(node: ts.Node): boolean {
   const { parent } = node;
   return (
@@ -165,7 +170,7 @@ function isValue(node: ts.Node): boolean {
   );
 }
 
-/** A change by one is noticed at a limit, but not at a duration. */
+/** Returns another number. Large numbers, such as durations, are doubled, because no test can notice a change by one. */
 function otherNumber(node: ts.NumericLiteral): string {
   const number = Number(node.text.replaceAll('_', ''));
   return String(number < 1000 ? number + 1 : number * 2);
@@ -174,8 +179,8 @@ function otherNumber(node: ts.NumericLiteral): string {
 function changesOfOperator(node: ts.BinaryExpression): Changes[] {
   const operator = node.operatorToken;
   if (operator.kind === ts.SyntaxKind.QuestionQuestionToken) {
-    const left = { start: node.left.getEnd(), end: node.getEnd(), text: '' };
-    return [[left]];
+    const removal = { start: node.left.getEnd(), end: node.getEnd(), text: '' };
+    return [[removal]];
   }
   const joinsText = operator.getText().startsWith('+') && (isText(node.left) || isText(node.right));
   return joinsText ? [] : changesOf(operator, OPERATORS[operator.getText()] ?? []);
@@ -186,7 +191,7 @@ function isText(node: ts.Expression): boolean {
   return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 }
 
-/** Whether an expression is there for what it does. `super()` cannot be left out. */
+/** True if a statement of this expression has an effect, so that removing it is a fault. Code without its `super()` would not run at all. */
 function isEffect(node: ts.Expression): boolean {
   if (ts.isAwaitExpression(node)) return isEffect(node.expression);
   if (ts.isCallExpression(node))
@@ -199,15 +204,15 @@ function isEffect(node: ts.Expression): boolean {
   );
 }
 
-/** What is returned becomes undefined, or another value of the function's type. Constants are places of their own. */
+/** A returned value becomes undefined, or another value of the function's type. Returned constants have changes of their own. */
 function changesOfReturn(node: ts.ReturnStatement): Changes[] {
   const { expression } = node;
   if (expression === undefined) return changesOf(node, [';']);
-  const given = expression.getText();
-  if (/^(true|false|null|undefined|\[\]|'\w*'|\d+)$/.test(given)) return [];
+  const returned = expression.getText();
+  if (/^(true|false|null|undefined|\[\]|'\w*'|\d+)$/.test(returned)) return [];
   const type = ts.findAncestor(node, ts.isFunctionLike)?.type?.getText();
-  if (type === 'boolean') return changesOf(expression, [`!(${given})`]);
-  if (type === 'number') return changesOf(expression, [`(${given}) + 1`]);
+  if (type === 'boolean') return changesOf(expression, [`!(${returned})`]);
+  if (type === 'number') return changesOf(expression, [`(${returned}) + 1`]);
   if (type === 'string') return changesOf(expression, ["''"]);
   return changesOf(expression, [type?.endsWith('[]') === true ? '[]' : 'undefined']);
 }
@@ -216,15 +221,15 @@ function changesOfCall(node: ts.CallExpression): Changes[] {
   const called = node.expression;
   if (!ts.isPropertyAccessExpression(called)) return [];
   const name = called.name.text;
-  if (LEFT_OUT.has(name)) {
-    const left = { start: called.expression.getEnd(), end: node.getEnd(), text: '' };
-    return [[left]];
+  if (REMOVABLE_METHODS.has(name)) {
+    const removal = { start: called.expression.getEnd(), end: node.getEnd(), text: '' };
+    return [[removal]];
   }
   const other = METHODS.get(name);
   return other === undefined ? [] : changesOf(called.name, [other]);
 }
 
-/** Whether a property is one that is written to the database. */
+/** True if the property is a column that `.set()` writes to the database. */
 function isWritten({ parent }: ts.PropertyAssignment): boolean {
   const call = parent.parent;
   return ts.isCallExpression(call) && /\.set$/.test(call.expression.getText());
@@ -234,18 +239,19 @@ function changesOfSql(node: ts.StringLiteral | ts.NoSubstitutionTemplateLiteral 
   const pieces = ts.isTemplateExpression(node)
     ? [node.head, ...node.templateSpans.map(({ literal }) => literal)]
     : [node];
-  const whole = node.getText();
+  const sql = node.getText();
   return pieces.flatMap((piece) =>
-    [...piece.getText().matchAll(SQL_PATTERN)].flatMap((found): Changes[] => {
-      const [text, ...groups] = found;
-      const start = piece.getStart() + found.index;
-      const before = whole.slice(0, start - node.getStart());
+    [...piece.getText().matchAll(SQL_PATTERN)].flatMap((match): Changes[] => {
+      const [matched, ...groups] = match;
+      const start = piece.getStart() + match.index;
+      const end = start + matched.length;
+      const before = sql.slice(0, start - node.getStart());
       const clause = before.match(CLAUSE)?.at(-1) ?? '';
-      if (text === '=' && ASSIGNS.test(clause)) return [];
-      // The AND of BETWEEN joins nothing.
-      if (text === 'AND' && /BETWEEN [^\n]{0,40}$/.test(before)) return [];
-      const change = SQL_CHANGES[groups.findIndex((group) => group !== undefined)]?.[1];
-      const [first, ...others] = (change?.(text) ?? []).map((to) => ({ start, end: start + text.length, text: to }));
+      if (matched === '=' && ASSIGNMENT_CLAUSE.test(clause)) return [];
+      // The AND of BETWEEN joins no conditions.
+      if (matched === 'AND' && /BETWEEN [^\n]{0,40}$/.test(before)) return [];
+      const replacementsOf = SQL_CHANGES[groups.findIndex((group) => group !== undefined)]?.[1];
+      const [first, ...others] = (replacementsOf?.(matched) ?? []).map((text) => ({ start, end, text }));
       return first === undefined ? [] : [[first, ...others]];
     }),
   );

@@ -1,6 +1,6 @@
 /**
- * Checks types, style and unused code at the same time, and prints what each that fails has found. All are shown, so that one run names
- * everything to mend.
+ * Checks types, style and unused code at the same time, and prints the output of each check that fails. No check stops the others, so one
+ * run shows everything to mend.
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';

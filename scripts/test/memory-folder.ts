@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs';
 
-/** Test files leave databases and built programs there for as long as they run. */
+/** The space that databases and built programs of running tests may need. */
 const NEEDED_BYTES = 4_000_000_000;
 
 /**
- * A new folder in memory for what tests write, where there is room and programs may be run from it; otherwise null. Tests end processes,
- * never the machine, so what they write need not survive a power loss, and a sync to a crowded disk can take seconds.
+ * Makes a folder in memory for the files that tests write. Returns null if memory has too little room or programs cannot be run from
+ * there. Syncing to a busy disk can take seconds, and tests do not need it: they end processes, but never the machine.
  */
 export function memoryFolder(): string | null {
   try {
@@ -16,7 +16,7 @@ export function memoryFolder(): string | null {
     )
       return null;
     const folder = mkdtempSync('/dev/shm/sendlark-tests-');
-    // Postfix runs as a user of its own.
+    // Postfix runs as another user, and has to read the folder too.
     chmodSync(folder, 0o755);
     return folder;
   } catch {

@@ -1,10 +1,11 @@
-/** Says what failed and what was skipped in the TAP of test files, with the command that runs just that file, and counts. */
+/** Reads the TAP of test files. Prints what failed, with the command that runs only that file, and what was skipped; counts assertions. */
 import { inspect } from 'node:util';
 import { Parser, type Result } from 'tap-parser';
 
-/** Comments that tap itself writes; all others are a test's own and are printed. */
-const TAPS_OWN = /^\s*# (Subtest|time=|failed|skip|todo|test count|No coverage|\{ total)/;
+/** Comments that tap itself writes. All others come from tests and are printed. */
+const COMMENTS_OF_TAP = /^\s*# (Subtest|time=|failed|skip|todo|test count|No coverage|\{ total)/;
 
+/** The assertions of one file. */
 interface Tally {
   asserted: number;
   failed: number;
@@ -12,20 +13,22 @@ interface Tally {
 }
 
 /**
- * The report of one run. A file that asserts nothing counts as a failure, unless it skips something and says why, and so does a file that
- * is stopped because its time is up.
+ * The report of one run. A file that asserts nothing counts as a failure, unless it skips something and says why. A file that is stopped
+ * because it takes too long also counts as a failure.
  */
 export class Report {
+  /** The number of assertions that passed. */
   passed = 0;
+  /** The number of failures. */
   failed = 0;
   readonly #print: (text: string) => void;
 
-  /** `print` is given whole lines. */
+  /** `print` is called with complete lines. */
   constructor(print: (text: string) => void) {
     this.#print = print;
   }
 
-  /** A parser for the output of one process: a test `files` with a subtest for each file. */
+  /** Returns a parser for the output of one worker: a test `files` with a subtest for each file. */
   parser(): Parser {
     const parser = new Parser();
     parser.on('child', (files) => files.on('child', (file: Parser) => this.#watchFile(file)));
@@ -33,7 +36,7 @@ export class Report {
     return parser;
   }
 
-  /** Counts a file that never got to its first test. */
+  /** Counts and prints a failure of a whole file. */
   fail(file: string, why: string): void {
     this.failed++;
     this.#print(`✗ ${file}: ${why}\n${rerun(file)}`);
@@ -53,12 +56,12 @@ export class Report {
 
   #watch(parser: Parser, path: string, tally: Tally): void {
     parser.on('comment', (comment) => {
-      if (!TAPS_OWN.test(comment)) this.#print(comment.trimStart());
+      if (!COMMENTS_OF_TAP.test(comment)) this.#print(comment.trimStart());
     });
     parser.on('child', (child) => this.#watch(child, `${path} > ${child.name}`, tally));
     parser.on('assert', (assertion) => {
       if (assertion.skip !== false) {
-        // Without a reason it is `true`.
+        // Without a reason, `skip` is true.
         if (typeof assertion.skip === 'string') this.#skip(`${path} > ${assertion.name}`, assertion.skip, tally);
         return;
       }
@@ -73,9 +76,9 @@ export class Report {
     });
   }
 
-  #skip(what: string, reason: string, tally: Tally): void {
+  #skip(name: string, reason: string, tally: Tally): void {
     tally.skipped++;
-    this.#print(`- ${what} is skipped: ${reason}\n`);
+    this.#print(`- ${name} is skipped: ${reason}\n`);
   }
 }
 
@@ -83,16 +86,16 @@ function rerun(file: string): string {
   return `  alone: npm test -- ${file}\n`;
 }
 
-/** What tap tells of a failed assertion: where it is, how what was found differs from what was expected, and what else it says. */
+/** Describes a failed assertion: its place in the file, how the found value differs from the expected one, and tap's other details. */
 function diagnosis({ diag }: Result): string {
-  const { at, diff, found, wanted, source, stack, compare: _, ...rest }: Record<string, unknown> = diag ?? {};
-  // A diff has both values; its lines with - were expected, those with + found.
+  const { at, diff, found, wanted, source, stack, compare: _, ...details }: Record<string, unknown> = diag ?? {};
+  // A diff already has both values: its lines with - were expected, those with + were found.
   const values = diff === undefined && {
     ...(wanted === undefined ? {} : { expected: wanted }),
     ...(found === undefined ? {} : { found }),
   };
-  const others = Object.entries({ ...values, ...rest }).map(([name, value]) => `${name}: ${shown(value)}`);
-  const parts = [place(at), diff, ...others, source, typeof stack === 'string' && `stack:\n${stack}`];
+  const lines = Object.entries({ ...values, ...details }).map(([name, value]) => `${name}: ${display(value)}`);
+  const parts = [place(at), diff, ...lines, source, typeof stack === 'string' && `stack:\n${stack}`];
   return parts
     .filter((part) => typeof part === 'string' && part !== '')
     .map(
@@ -110,6 +113,6 @@ function place(at: unknown): string {
   return `at ${at.fileName}:${line}:${column}`;
 }
 
-function shown(value: unknown): string {
+function display(value: unknown): string {
   return typeof value === 'string' ? value : inspect(value, { depth: 8, breakLength: 120 });
 }

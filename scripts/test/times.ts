@@ -1,33 +1,33 @@
-/** How long each test file took the last time it ran here; before that, an estimate. */
+/** Stores how long each test file took the last time it ran on this machine. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { estimatedMs } from './choose.ts';
 
-const KEPT = 'node_modules/.cache/test-times.json';
+const STORE = 'node_modules/.cache/test-times.json';
 
-/** The times that are kept from run to run. */
+/** The times of the last runs. */
 export class FileTimes {
   readonly #known = read();
 
-  /** The milliseconds that a file takes. */
+  /** Returns the milliseconds that a file took the last time, or an estimate if it has never run here. */
   of(file: string): number {
     const ms = this.#known.get(file) ?? estimatedMs(file);
     this.#known.set(file, ms);
     return ms;
   }
 
-  /** Keeps how long these files took. */
+  /** Stores how long these files took. */
   write(results: readonly { file: string; wallMs: number }[]): void {
-    const kept = read();
-    for (const { file, wallMs } of results) kept.set(file, Math.round(wallMs));
-    mkdirSync(dirname(KEPT), { recursive: true });
-    writeFileSync(KEPT, JSON.stringify(Object.fromEntries(kept)));
+    const stored = read();
+    for (const { file, wallMs } of results) stored.set(file, Math.round(wallMs));
+    mkdirSync(dirname(STORE), { recursive: true });
+    writeFileSync(STORE, JSON.stringify(Object.fromEntries(stored)));
   }
 }
 
 function read(): Map<string, number> {
   try {
-    return new Map(Object.entries(JSON.parse(readFileSync(KEPT, 'utf8'))));
+    return new Map(Object.entries(JSON.parse(readFileSync(STORE, 'utf8'))));
   } catch {
     return new Map();
   }

@@ -1,13 +1,13 @@
 /**
- * Stands in for the package `async-hook-domain`, with which tap finds out whose test an error is that nobody caught. The package follows
- * every promise by an async hook, which takes an eighth of the CPU time of a test. The tests of a worker run one after the other, so such
- * an error is that of the innermost test under way.
+ * Replaces the package `async-hook-domain`, by which tap finds the test that caused an uncaught error. The package follows every promise with
+ * an async hook, which takes an eighth of the CPU time of a test. This is not needed here: the tests of a worker run one after the other, so
+ * the innermost running test has caused the error.
  */
 import { registerHooks } from 'node:module';
 import { inspect } from 'node:util';
 import type { Test } from 'tap';
 
-/** What tap makes for each test. */
+/** The class of which tap makes an instance for each test. */
 export class Domain {
   destroy(): void {}
 }
@@ -17,22 +17,23 @@ registerHooks({
     specifier === 'async-hook-domain' ? next(import.meta.url, context) : next(specifier, context),
 });
 
-/** From now on an error that nobody catches fails the innermost test under way in `root`. */
+/** From now on, an uncaught error fails the innermost running test of `root`. */
 export function blameTests(root: Test): void {
-  const underWay: Pick<Test, 'threw'>[] = [root];
+  /** The running tests, from the outermost to the innermost. */
+  const running: Pick<Test, 'threw'>[] = [root];
   const watch = (test: Test) => {
     test.on('subtestStart', (inner) => {
-      underWay.push(inner);
+      running.push(inner);
       if (isTest(inner)) watch(inner);
     });
-    test.on('subtestEnd', (inner) => underWay.splice(underWay.lastIndexOf(inner), 1));
+    test.on('subtestEnd', (inner) => running.splice(running.lastIndexOf(inner), 1));
   };
   const isTest = (inner: object): inner is Test => 'activeSubtests' in inner;
   watch(root);
   for (const type of ['uncaughtException', 'unhandledRejection']) {
     process.on(type, (thrown: unknown) => {
       const error = thrown instanceof Error ? thrown : new Error(`not an error, but ${inspect(thrown)}`);
-      underWay.at(-1)?.threw(Object.assign(error, { tapCaught: type }));
+      running.at(-1)?.threw(Object.assign(error, { tapCaught: type }));
     });
   }
 }

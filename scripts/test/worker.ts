@@ -1,6 +1,6 @@
 /**
- * Runs test files one after the other in this process, so that the sources are loaded and their schemas compiled once for many files.
- * What a file imports as `tap` is a subtest of its own. The names of the files come from run.ts as messages; TAP goes to the standard output.
+ * Runs test files one after the other in this process, so that sources are loaded and schemas compiled once for many files. run.ts writes the
+ * names of the files to the standard input; TAP goes to the standard output. Each file is a subtest, which it imports as `tap`.
  */
 import { writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -11,7 +11,7 @@ import type { Test } from 'tap';
 import type { FileResult } from './run.ts';
 import { blameTests } from './uncaught.ts';
 
-// Not before the module above has said what stands in for a part of tap.
+// Tap must load after uncaught.ts, which replaces a package of tap.
 const { default: tap } = await import('tap');
 blameTests(tap);
 
@@ -35,26 +35,27 @@ registerHooks({
   },
 });
 
-/** The longest that one file may take. */
+/** How long one file may take at most. */
 const FILE_MS = Number(process.argv[2]);
-/** The pipe to run.ts. */
-const RESULTS = 3;
+/** The file descriptor of the pipe to run.ts. */
+const RESULTS_PIPE = 3;
 
-// A test that lasts until the last file: tap would otherwise end when it has nothing to do between two files.
+// This test lasts until the last file. Without it, tap would end when it has nothing to do between two files.
 await tap.test('files', { timeout: 24 * 3600_000 }, async (t) => {
   for await (const file of createInterface({ input: process.stdin })) {
-    const [from, cpu] = [performance.now(), process.cpuUsage()];
+    const started = performance.now();
+    const cpuBefore = process.cpuUsage();
     await t.test(file, { timeout: FILE_MS }, async (t) => {
       current = t;
       await import(pathToFileURL(join(process.cwd(), file)).href);
     });
-    const { user, system } = process.cpuUsage(cpu);
+    const { user, system } = process.cpuUsage(cpuBefore);
     const result: FileResult = {
       file,
-      wallMs: performance.now() - from,
+      wallMs: performance.now() - started,
       cpuMs: (user + system) / 1000,
       memoryBytes: process.memoryUsage.rss(),
     };
-    writeSync(RESULTS, `${JSON.stringify(result)}\n`);
+    writeSync(RESULTS_PIPE, `${JSON.stringify(result)}\n`);
   }
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
-import { chosenFor, estimatedMs } from '../../scripts/test/choose.ts';
+import { chooseTests, estimatedMs } from '../../scripts/test/choose.ts';
 import { Report } from '../../scripts/test/report.ts';
 
 /** The report of a process that ran one file whose TAP lines are these, with its counts. */
@@ -131,9 +131,9 @@ t.test(
 );
 
 t.test('a change runs the tests nearest to it, and says how many it leaves out', async (t) => {
-  const chosen = (file: string) => chosenFor([file], 1, () => 1000);
+  const chosen = (file: string) => chooseTests([file], 1, () => 1000);
   const own = 'test/nodes/leaving.test.ts';
-  t.strictSame(chosen(own), { tests: [own], left: 0 }, 'a changed test, whatever it needs');
+  t.strictSame(chosen(own), { tests: [own], leftOut: 0 }, 'a changed test, whatever it needs');
   t.equal(
     chosen('src/database/functions/reply-kind.ts').tests[0],
     'test/database/functions/reply-kind.test.ts',
@@ -156,13 +156,13 @@ t.test('a change runs the tests nearest to it, and says how many it leaves out',
   t.notOk(tables.includes('test/contract/contract.test.ts'), 'and not what mentions tables');
   t.equal(chosen('src/ui/styles/screens/home.css').tests[0], 'test/dashboard/home.test.tsx', 'what shows its screen');
   t.ok(chosen('src/app.ts').tests.length > 0, 'some of all tests for what puts the product together');
-  const { tests, left } = chosen('src/database/schema/audience.ts');
-  t.ok(left > 100, `${left} of ${tests.length + left} are left out`);
+  const { tests, leftOut } = chosen('src/database/schema/audience.ts');
+  t.ok(leftOut > 100, `${leftOut} of ${tests.length + leftOut} are left out`);
 });
 
 t.test('the tests of a change take about ten seconds, by how long each took the last time', async (t) => {
   const file = 'src/database/schema/audience.ts';
-  const of = (processes: number, ms: (test: string) => number) => chosenFor([file], processes, ms).tests;
+  const of = (processes: number, ms: (test: string) => number) => chooseTests([file], processes, ms).tests;
   t.equal(of(1, () => 1000).length, 4);
   t.equal(of(3, () => 1000).length, 12, 'more processes finish more');
   const [first = '', second] = of(1, () => 1000);
@@ -175,7 +175,7 @@ t.test('the tests of a change take about ten seconds, by how long each took the 
     'of long ones alone the shortest runs',
   );
   const own = 'test/nodes/leaving.test.ts';
-  const withOwn = chosenFor([own, file], 1, (test) => (test === own ? 60_000 : 1000));
+  const withOwn = chooseTests([own, file], 1, (test) => (test === own ? 60_000 : 1000));
   t.strictSame(withOwn.tests, [own], 'a changed test uses up the time of others');
 });
 
