@@ -1,7 +1,7 @@
 /**
- * Makes pictures of the mails of the built-in templates, light and dark, 390 and 700 pixels wide: each as it is, in German, and for a contact
- * who does not see its second section. The page test/output/renderings/index.html shows them all. Where a picture differs from the one
- * of the last run, such as that before a change, the page shows both and the pixels that differ.
+ * Makes pictures of the mails of the built-in templates, light and dark, 390 and 700 pixels wide. Each mail is shown in English, in German,
+ * and for a contact who does not see its second section. The page test/output/renderings/index.html shows all pictures. If a picture differs
+ * from that of the last run, for example because of a change of the code, the page shows both and the pixels that differ.
  *
  *   npm run renderings
  */
@@ -27,22 +27,27 @@ const VALUES = {
   web_copy: 'https://example.com/copy',
 };
 
-/** A picture by the name of its file, with the part of its pixels that differ from the last run: 0: none; null: there was no last run. */
 interface Picture {
+  /** The name of the file without its ending. */
   name: string;
+  /** In pixels. */
   width: number;
+  /** The share of the pixels that differ from the picture of the last run, from 0 to 1; null: the last run did not make this picture. */
   changed: number | null;
 }
 
-/** Runs in a tab of the browser. Differences of up to `least` in a channel are ignored. */
+/**
+ * JavaScript for a tab of the browser: a function that compares the pictures of two URLs. It returns the share of the pixels that differ,
+ * and the URL of a picture that shows them. Differences of up to `tolerance` in a channel are ignored.
+ */
 const COMPARE = `async (urls) => {
-  const least = 8;
+  const tolerance = 8;
   const images = await Promise.all(urls.map(async (src) => {
     const image = Object.assign(new Image(), { src });
     await image.decode();
     return image;
   }));
-  const largest = (of) => Math.max(...images.map((image) => image[of]));
+  const largest = (side) => Math.max(...images.map((image) => image[side]));
   const canvas = Object.assign(document.createElement('canvas'), { width: largest('width'), height: largest('height') });
   const context = canvas.getContext('2d', { willReadFrequently: true });
   const [before, after] = images.map((image) => {
@@ -53,13 +58,14 @@ const COMPARE = `async (urls) => {
   let count = 0;
   for (let at = 0; at < after.data.length; at += 4) {
     let differs = false;
-    for (let part = at; part < at + 4; part++) differs ||= Math.abs(before.data[part] - after.data[part]) > least;
+    for (let channel = at; channel < at + 4; channel++)
+      differs ||= Math.abs(before.data[channel] - after.data[channel]) > tolerance;
     if (differs) count++;
     const grey = 224 + (after.data[at] + after.data[at + 1] + after.data[at + 2]) / 25;
     after.data.set(differs ? [208, 0, 0, 255] : [grey, grey, grey, 255], at);
   }
   context.putImageData(after, 0, 0);
-  return { part: count / (canvas.width * canvas.height), url: canvas.toDataURL('image/png') };
+  return { share: count / (canvas.width * canvas.height), url: canvas.toDataURL('image/png') };
 }`;
 
 const pictures: Picture[] = [];
@@ -71,72 +77,76 @@ await inBrowser(async (browser) => {
         for (const colorScheme of SCHEMES) {
           const name = `${template.preview_image.replace('.png', '')}-${variant}-${width}-${colorScheme}`;
           const png = await screenshot(browser, html, { viewport: { width, height: 600 }, colorScheme }, true);
-          pictures.push({ name, width, changed: await stored(browser, name, png) });
+          pictures.push({ name, width, changed: await storePicture(browser, name, png) });
         }
 });
 writeFileSync(new URL('index.html', OUTPUT), page(pictures));
 const changed = pictures.filter((picture) => picture.changed);
-for (const { name, changed: part } of changed)
-  console.log(`${name}: ${(100 * (part ?? 0)).toFixed(2)} % of the pixels`);
+for (const { name, changed: share } of changed)
+  console.log(`${name}: ${(100 * (share ?? 0)).toFixed(2)} % of the pixels`);
 console.log(
   `${pictures.length} pictures, ${changed.length} differ from the last run: ${fileURLToPath(OUTPUT)}index.html`,
 );
 
-/** The mails that are made from a template, each with its name in the names of its pictures. */
+/** The HTML of the mails that are made from a template, each with the word for it in the names of its pictures. */
 async function mailsOf(template: BuiltIn): Promise<[string, string][]> {
   const english = {
     json_code: readFileSync(templateFile(template, 'json'), 'utf8'),
     html_code: readFileSync(templateFile(template, 'html'), 'utf8'),
   };
-  const mail = async (template_json: string) => {
+  const buildMail = async (template_json: string) => {
     const source = { template_json, template_html: null, subject: '', preheader: '', tracking: false, footer: true };
     return mergeHtml((await buildContent(source)).html, VALUES);
   };
   return [
-    ['whole', await mail(english.json_code)],
-    ['german', await mail(builtInTemplate(english, 'de').json_code)],
-    ['hidden', await mail(JSON.stringify(withHiddenSection(parseMjml(english.json_code))))],
+    ['whole', await buildMail(english.json_code)],
+    ['german', await buildMail(builtInTemplate(english, 'de').json_code)],
+    ['hidden', await buildMail(JSON.stringify(withHiddenSection(parseMjml(english.json_code))))],
   ];
 }
 
-/** A design whose second section is for contacts with a value that the contact of the pictures does not have. */
+/** Hides the second section of a design from the contact of the pictures, who has no value of the field `plan`. */
 function withHiddenSection(design: MjmlNode): MjmlNode {
   let sections = 0;
-  const inPart = ({ children, ...part }: MjmlNode): MjmlNode => {
-    const isHidden = part.tagName === 'mj-section' && ++sections === 2;
-    const attributes = isHidden ? { ...part.attributes, [SHOW_TO]: 'plan = "pro"' } : part.attributes;
-    return { ...part, attributes, ...(children && { children: children.map(inPart) }) };
+  const hideIn = ({ children, ...node }: MjmlNode): MjmlNode => {
+    const isHidden = node.tagName === 'mj-section' && ++sections === 2;
+    const attributes = isHidden ? { ...node.attributes, [SHOW_TO]: 'plan = "pro"' } : node.attributes;
+    return { ...node, attributes, ...(children && { children: children.map(hideIn) }) };
   };
-  return inPart(design);
+  return hideIn(design);
 }
 
-/** Stores a picture. If it differs from that of the last run, this one and the pixels that differ are stored beside it. */
-async function stored(browser: Browser, name: string, png: Buffer): Promise<number | null> {
-  const file = (more: string) => new URL(`${name}${more}.png`, OUTPUT);
-  for (const more of ['-before', '-difference']) rmSync(file(more), { force: true });
+/**
+ * Stores a picture. If it differs from that of the last run, stores the earlier picture and one of the differences too. Returns the share of
+ * the pixels that differ; null if the last run did not make this picture.
+ */
+async function storePicture(browser: Browser, name: string, png: Buffer): Promise<number | null> {
+  const file = (suffix: string) => new URL(`${name}${suffix}.png`, OUTPUT);
+  for (const suffix of ['-before', '-difference']) rmSync(file(suffix), { force: true });
   const before = existsSync(file('')) ? readFileSync(file('')) : null;
   writeFileSync(file(''), png);
-  if (before === null || before.equals(png)) return before && 0;
-  const { part, difference } = await compared(browser, before, png);
+  if (before === null) return null;
+  if (before.equals(png)) return 0;
+  const { share, difference } = await comparePictures(browser, before, png);
   writeFileSync(file('-before'), before);
   writeFileSync(file('-difference'), difference);
-  return part;
+  return share;
 }
 
-/** The part of the pixels that differ between two pictures, and a picture of the second one in pale grey with these pixels in red. */
-async function compared(
+/** Returns the share of the pixels that differ, and the second picture in pale grey with these pixels in red. */
+async function comparePictures(
   browser: Browser,
   before: Buffer,
   after: Buffer,
-): Promise<{ part: number; difference: Buffer }> {
+): Promise<{ share: number; difference: Buffer }> {
   const tab = await browser.newPage({ offline: true });
   const urls = [before, after].map((png) => `data:image/png;base64,${png.toString('base64')}`);
-  const compare = tab.evaluate<{ part: number; url: string }>(`(${COMPARE})(${JSON.stringify(urls)})`);
-  const { part, url } = await compare.finally(() => tab.close());
-  return { part, difference: Buffer.from(url.replace(/^.*,/, ''), 'base64') };
+  const comparing = tab.evaluate<{ share: number; url: string }>(`(${COMPARE})(${JSON.stringify(urls)})`);
+  const { share, url } = await comparing.finally(() => tab.close());
+  return { share, difference: Buffer.from(url.replace(/^.*,/, ''), 'base64') };
 }
 
-/** The page of the pictures, those that differ first. */
+/** The HTML of the page with all pictures, which begins with those that differ. */
 function page(all: readonly Picture[]): string {
   const figure = (name: string, width: number, caption: string) =>
     `<figure><a href="${name}.png"><img src="${name}.png" width="${Math.round(width / 2)}" loading="lazy" alt=""></a><figcaption>${escapeHtml(caption)}</figcaption></figure>`;
@@ -155,10 +165,10 @@ function page(all: readonly Picture[]): string {
         figure(`${name}-difference`, width, `${(100 * (changed ?? 0)).toFixed(2)} % of the pixels`),
       ]),
     ),
-    ...[...templates].map(([template, of]) =>
+    ...[...templates].map(([template, itsPictures]) =>
       section(
         template,
-        of.map(({ name, width }) => figure(name, width, name)),
+        itsPictures.map(({ name, width }) => figure(name, width, name)),
       ),
     ),
     '</html>\n',

@@ -1,9 +1,10 @@
-/** The files of data/places: reads what is released, writes what is next. data/places/README.md describes their formats. */
+/** Reads and writes the files of data/places, whose formats data/places/README.md describes. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import { type City, type Places, type State, stateKey } from './merge.ts';
 
+/** How the content of a file is stored. */
 interface Coding {
   pack: (content: Buffer) => Buffer;
   unpack: (stored: Buffer) => Buffer;
@@ -16,23 +17,25 @@ const brotli: Coding = {
   unpack: brotliDecompressSync,
 };
 
-type CityGroup = [first: number, country: number, state: number | null, names: string[]];
+/** A line of cities.ndjson: the id of the first city, the ids of the country and the division, and the names of the cities. */
+type CityGroup = [firstId: number, countryId: number, stateId: number | null, names: string[]];
 
-/** The places released so far; none when the folder is empty. */
+/** The places released so far; empty lists if the folder is empty. */
 export function readReleased(folder: URL): Places {
   if (!existsSync(new URL('countries.json', folder))) return { countries: [], states: [], cities: [] };
   const countries: Places['countries'] = JSON.parse(load(folder, 'countries.json', plain));
   const stateRows: [number, number, string, string][] = JSON.parse(load(folder, 'states.json.br', brotli));
   const states = stateRows.map(
-    ([, country, name, code]): State => ({ country: at(countries, country).iso2, code, name }),
+    ([, countryId, name, code]): State => ({ country: rowOf(countries, countryId).iso2, code, name }),
   );
   const cities = load(folder, 'cities.ndjson.br', brotli)
     .split('\n')
     .filter((line) => line !== '')
     .flatMap((line): City[] => {
-      const [, country, state, names]: CityGroup = JSON.parse(line);
-      const place = { country: at(countries, country).iso2, state: state === null ? null : at(states, state).code };
-      return names.map((name) => ({ ...place, name }));
+      const [, countryId, stateId, names]: CityGroup = JSON.parse(line);
+      const country = rowOf(countries, countryId).iso2;
+      const state = stateId === null ? null : rowOf(states, stateId).code;
+      return names.map((name) => ({ country, state, name }));
     });
   return {
     countries: countries.map(({ iso2, iso3, name, aliases }) => ({ iso2, iso3, name, aliases })),
@@ -41,7 +44,7 @@ export function readReleased(folder: URL): Places {
   };
 }
 
-/** Writes every file whose content changed. An unchanged file keeps its bytes, whatever the version of zlib. */
+/** Writes each file whose content has changed. The other files keep their bytes, even if zlib would now compress them differently. */
 export function writeFiles(folder: URL, { countries, states, cities }: Places): void {
   const countryIds = new Map(countries.map(({ iso2 }, index) => [iso2, index + 1]));
   const stateIds = new Map(states.map(({ country, code }, index) => [stateKey(country, code), index + 1]));
@@ -58,7 +61,7 @@ export function writeFiles(folder: URL, { countries, states, cities }: Places): 
     state_id: state === null ? null : idOf(stateIds, stateKey(country, state)),
     name,
   }));
-  // Ends with a line feed as every answer does.
+  // The body ends with a line feed, as all answers of the API do.
   const body = `${JSON.stringify({
     status: 'success',
     message: {
@@ -92,7 +95,7 @@ export function writeFiles(folder: URL, { countries, states, cities }: Places): 
   store(folder, 'index.json', `${JSON.stringify(index)}\n`, plain);
 }
 
-/** Neighbours of one division share a line. */
+/** Groups the cities for the lines of cities.ndjson: successive cities of the same division share a line. */
 function cityGroups(cities: { id: number; country_id: number; state_id: number | null; name: string }[]): CityGroup[] {
   const groups: CityGroup[] = [];
   for (const { id, country_id, state_id, name } of cities) {
@@ -107,6 +110,7 @@ function load(folder: URL, name: string, { unpack }: Coding): string {
   return unpack(readFileSync(new URL(name, folder))).toString();
 }
 
+/** Writes a file, unless it already has this content. */
 function store(folder: URL, name: string, content: string, coding: Coding): void {
   const path = new URL(name, folder);
   if (existsSync(path) && load(folder, name, coding) === content) return;
@@ -115,12 +119,13 @@ function store(folder: URL, name: string, content: string, coding: Coding): void
 
 function idOf(ids: Map<string, number>, key: string): number {
   const id = ids.get(key);
-  if (id === undefined) throw new Error(`A place refers to ${key}, which is nowhere`);
+  if (id === undefined) throw new Error(`A place refers to ${key}, which does not exist`);
   return id;
 }
 
-function at<Row>(rows: Row[], id: number): Row {
+/** Returns the row with this id: ids are positions counted from 1. */
+function rowOf<Row>(rows: Row[], id: number): Row {
   const row = rows[id - 1];
-  if (row === undefined) throw new Error(`The released data refers to id ${id}, which is nowhere`);
+  if (row === undefined) throw new Error(`The released data refers to id ${id}, which does not exist`);
   return row;
 }

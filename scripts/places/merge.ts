@@ -1,13 +1,16 @@
-/** Puts new places behind the released ones: a place's position in its list, counted from 1, is its id for ever. */
+/** Adds new places after the released ones. The position of a place in its list, counted from 1, is its permanent id. */
 
 export interface Country {
+  /** The ISO 3166-1 alpha-2 code. */
   iso2: string;
+  /** The ISO 3166-1 alpha-3 code. */
   iso3: string;
   name: string;
-  /** Other names an import understands. */
+  /** Other names that an import understands. */
   aliases: readonly string[];
 }
 
+/** A first-level division of a country. */
 export interface State {
   /** The country's ISO 3166-1 alpha-2 code. */
   country: string;
@@ -17,8 +20,9 @@ export interface State {
 }
 
 export interface City {
+  /** The country's ISO 3166-1 alpha-2 code. */
   country: string;
-  /** The code of its first-level division; null: in none. */
+  /** The code of the city's first-level division; null: the city is in no division. */
   state: string | null;
   name: string;
 }
@@ -29,12 +33,13 @@ export interface Places {
   cities: City[];
 }
 
+/** The key that identifies a division among those of all countries. */
 export const stateKey = (country: string, code: string) => `${country}.${code}`;
 
 /**
- * The released places with today's names, each at its old position, then those that are new, sorted: countries by name, divisions by
- * country and name, cities by country, division and name (those without a division last). A place the source has dropped
- * stays: records may name its id.
+ * Returns the released places with today's names, each at its old position, followed by the new places. The new ones are sorted: countries
+ * by name, divisions by country and name, cities by country, division and name, with cities without a division last. A place that the
+ * sources have dropped stays, because records may refer to its id.
  */
 export function mergePlaces(released: Places, fresh: Places): Places {
   const countries = keepPositions(released.countries, fresh.countries, (country) => country.iso2, [
@@ -65,35 +70,44 @@ export function mergePlaces(released: Places, fresh: Places): Places {
   return { countries, states, cities };
 }
 
-type Rank<Row> = (row: Row) => string | number;
+type SortValue<Row> = (row: Row) => string | number;
 
-function keepPositions<Row>(released: Row[], fresh: Row[], keyOf: (row: Row) => string, ranks: Rank<Row>[]): Row[] {
-  const today = new Map(fresh.map((row) => [keyOf(row), row]));
-  const kept = released.map((row) => today.get(keyOf(row)) ?? row);
-  for (const row of released) today.delete(keyOf(row));
-  const added = [...today.values()].map((row) => ({ row, ranked: ranks.map((rank) => rank(row)) }));
-  added.sort((one, other) => compare(one.ranked, other.ranked));
+/** Replaces released rows by fresh rows of the same key, and adds the other fresh rows, sorted by the first of `sortBy` that differs. */
+function keepPositions<Row>(
+  released: Row[],
+  fresh: Row[],
+  keyOf: (row: Row) => string,
+  sortBy: SortValue<Row>[],
+): Row[] {
+  const unused = new Map(fresh.map((row) => [keyOf(row), row]));
+  const kept = released.map((row) => unused.get(keyOf(row)) ?? row);
+  for (const row of released) unused.delete(keyOf(row));
+  const added = [...unused.values()].map((row) => ({ row, sortValues: sortBy.map((sortValue) => sortValue(row)) }));
+  added.sort((a, b) => compare(a.sortValues, b.sortValues));
   return [...kept, ...added.map(({ row }) => row)];
 }
 
-function compare(one: (string | number)[], other: (string | number)[]): number {
-  for (const [at, value] of one.entries()) {
-    const against = other[at] ?? '';
-    if (value !== against) return value < against ? -1 : 1;
+function compare(a: (string | number)[], b: (string | number)[]): number {
+  for (const [index, valueOfA] of a.entries()) {
+    const valueOfB = b[index] ?? '';
+    if (valueOfA !== valueOfB) return valueOfA < valueOfB ? -1 : 1;
   }
   return 0;
 }
 
-/** Accents and case do not count in the order. Not `Intl.Collator`: its order changes with the version of ICU. */
+/**
+ * The name without accents and in lower case, for sorting. `Intl.Collator` would change the order with the version of ICU.
+ */
 function sortable(name: string): string {
   return name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
+/** Returns a function that finds the position of a key, counted from 0. */
 function positions(keys: string[]): (key: string) => number {
-  const found = new Map(keys.map((key, at) => [key, at]));
+  const positionByKey = new Map(keys.map((key, index) => [key, index]));
   return (key) => {
-    const at = found.get(key);
-    if (at === undefined) throw new Error(`A place refers to ${key}, which is nowhere`);
-    return at;
+    const position = positionByKey.get(key);
+    if (position === undefined) throw new Error(`A place refers to ${key}, which does not exist`);
+    return position;
   };
 }

