@@ -105,7 +105,7 @@ export const mailings = sqliteTable(
         ...[table.suppressed, table.cancelled, table.people_opens, table.people_clicks, table.unsubscribes],
       )
       .where(sql`automation_id IS NOT NULL`),
-    // Mailings with mails after a certain time, for rules of segments. Unfinished mailings come after every time.
+    // Finds mailings that ended after a certain time, for rules of segments. Unfinished mailings are sorted after every time.
     index('mailings_recent').on(table.user_id, sql.raw(MAILING_ENDED)).where(sql`owner_kind IN ('single', 'schedule')`),
     // The same for other mail, such as tests and confirmations, for providers' reports that contain only an address.
     index('mailings_recent_others')
@@ -145,7 +145,8 @@ export const deliveries = sqliteTable(
     clicks: integerOrZero(),
     machine_hits: integerOrZero(),
     /**
-     * Start and end, epoch milliseconds, of a time in which every hit counts as a machine's, because a burst or the trap link revealed one.
+     * Start and end, epoch milliseconds, of a time in which every hit counts as a machine's, because a burst of hits or the trap link
+     * revealed a machine.
      */
     machine_from: integerOrZero(),
     machine_until: integerOrZero(),

@@ -92,8 +92,9 @@ export const formRequests = sqliteTable(
     is_proven: integer().$type<0 | 1>().notNull(),
     /** The network that the request came from; empty: the API's caller did not say. */
     network: text().notNull(),
-    /** Epoch milliseconds. */
+    /** When the request was made, epoch milliseconds. */
     asked_at: integer().notNull(),
+    /** When the link stops working, epoch milliseconds. */
     expires_at: integer().notNull(),
   },
   (table) => [
@@ -118,7 +119,7 @@ export const formMailboxes = sqliteTable(
   (table) => [index('form_mailboxes_mailed').on(table.mailed_at)],
 );
 
-/** Challenges that were solved and used, until they have expired anyway. */
+/** Challenges that were solved, so that none is used twice. A row is removed once its challenge has expired. */
 export const formChallenges = sqliteTable(
   'form_challenges',
   { nonce: text().primaryKey(), expires_at: integer().notNull() },

@@ -11,8 +11,8 @@ import { address } from './audience.ts';
 import { flag, id, integerOrZero } from './columns.ts';
 
 /**
- * Contacts that were in a segment and left it by its rules, from when to when, for the timeline of a contact. Current members
- * have a row in `segment_recipients`, so that joining, which an import does for thousands, writes nothing more.
+ * Times for which contacts were in a segment that they have left because of its rules; the timeline of a contact shows them. Current
+ * members have only a row in `segment_recipients`, so that joining, which an import causes for thousands, writes nothing more.
  */
 export const segmentLeaves = sqliteTable(
   'segment_leaves',
@@ -82,6 +82,7 @@ export const purgedCorrections = sqliteTable(
   {
     /** The last address of the contact. */
     address_id: address(),
+    /** The id of the earlier address. */
     earlier_id: integer().notNull(),
   },
   (table) => [
@@ -166,11 +167,14 @@ export const sunsets = sqliteTable('sunsets', {
   cutoff: integer(),
   /** The last contact that was checked. */
   after_id: integerOrZero(),
-  /** The background lets all stopped contacts up to this id of `sunset_people` get mail again; null when that is done. */
+  /** The background thread lets all stopped contacts up to this id of `sunset_people` get mail again; null when that is done. */
   lift_to: integer(),
 });
 
-/** Contacts found inactive, from when to when. A row without an end applies now; with the action stop, the contact gets no mail. */
+/**
+ * Times for which contacts counted as inactive. A row whose `lifted_at` is null applies now; with the action stop, the contact then gets no
+ * mail.
+ */
 export const sunsetPeople = sqliteTable(
   'sunset_people',
   {

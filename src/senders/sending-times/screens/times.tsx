@@ -23,7 +23,7 @@ interface CapFields {
   days: string;
 }
 
-/** What the user entered if it was rejected, and the reason. */
+/** The values that a user entered and the API rejected, and the reason. */
 interface SubmittedTimes {
   caps?: readonly CapFields[];
   window?: WindowFields;
@@ -67,7 +67,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
     const { days, opens, closes } = times.window ?? NO_WINDOW;
     const content = (
       <div class="stack">
-        <Caps caps={caps ?? storedCaps} />
+        <CapsCard caps={caps ?? storedCaps} />
         <WindowCard values={window ?? { days: days.map(String), opens, closes }} zone={times.time_zone} />
       </div>
     );
@@ -75,7 +75,7 @@ export async function timesScreen(app: FastifyInstance): Promise<void> {
   }
 }
 
-function Caps({ caps }: { caps: readonly CapFields[] }) {
+function CapsCard({ caps }: { caps: readonly CapFields[] }) {
   const language = useLanguage();
   return (
     <Card title={language.say('caps.title')}>
@@ -161,7 +161,6 @@ function WindowCard({ values, zone }: { values: WindowFields; zone: string }) {
 }
 
 const SEE_OTHER = 303;
-const THOUSAND = 1000;
 
 /**
  * Registers the switch of auto-pause. It redirects to the page on which it was used: the settings, or the step of a single send that is being
@@ -198,7 +197,7 @@ export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '
           {limits.map(({ measure, per_thousand, least }) => (
             <li key={measure}>
               {language.say(`holding.${measure}`, {
-                share: language.percent(per_thousand / THOUSAND),
+                share: language.percent(per_thousand / 1000),
                 least: language.number(least),
               })}
             </li>
