@@ -36,7 +36,7 @@ export function wantsJson(): boolean {
   return process.argv.includes('--json');
 }
 
-/** Prints a warning on standard error: with --json as JSON. */
+/** Prints a warning on standard error, with --json as JSON. */
 export function warn(line: string): void {
   console.error(wantsJson() ? JSON.stringify({ warning: line }) : line);
 }

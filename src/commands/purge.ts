@@ -53,7 +53,7 @@ copies of the contact's data.`,
 };
 
 /**
- * Gives the free space of the file back to the disk. Returns how many bytes. Rewrites the whole file if no service uses it, and if an early
+ * Gives free space of the file back to the disk. Returns its size in bytes. Rewrites the whole file if no service uses it, and if an early
  * release made the file or it may still hold copies of erased contacts' data.
  */
 async function releaseSpace(client: Database, path: string): Promise<number> {

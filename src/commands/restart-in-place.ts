@@ -22,7 +22,7 @@ export function restartInPlace(changes: Record<string, string>): void {
   process.execve?.(process.execPath, words, { ...process.env, ...changes, [RESTARTED]: '1' });
 }
 
-/** Returns true if the process image can be replaced. Must be checked before, because Node aborts the process if execve fails. */
+/** Returns true if the process image can be replaced. Call this before execve, because Node aborts the process if execve fails. */
 function canRestartInPlace(): boolean {
   if (process.platform === 'win32' || LOADER.test(process.execPath)) return false;
   const { accessSync, constants } = process.getBuiltinModule('node:fs');

@@ -1,4 +1,4 @@
-/** `-` in place of a file: standard input and output. */
+/** Uses standard input or output where the command line has `-` in place of a file. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

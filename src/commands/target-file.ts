@@ -7,8 +7,9 @@ import { realPath, removeWithCompanions, unfinishedName } from '../installation/
 const COMPANION_SUFFIX = /-(wal|shm|journal|lock)$/;
 /** The first bytes of a database file (SQLite, "Database File Format" 1.3). */
 const MAGIC = 'SQLite format 3\0';
-/** The byte of the header that says how the database is written, and its value with a write-ahead log. */
+/** The offset of the byte in the header that says how the database is written. */
 const WRITE_VERSION_AT = 18;
+/** The value of that byte for a database with a write-ahead log. */
 const WAL = 2;
 /** The exit code for each signal that ends the process. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -16,11 +17,11 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 interface Target {
   /** The path as the user gave it. */
   file: string;
-  /** Whether an existing file may be replaced. */
+  /** True if an existing file may be replaced. */
   force: boolean;
   /** The path of the database that the settings name. */
   database: string;
-  /** Whether `force` may also replace a file that is a database but not in use: a copy. */
+  /** The databases that `force` may replace. A copy is a database that is not in use. */
   replaces: 'no database' | 'copies of a database';
 }
 

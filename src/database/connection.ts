@@ -22,7 +22,7 @@ type Read = 'rows' | 'pluck' | 'raw';
 export class Connection extends Database {
   /** The statements used last, by their text. The key is the text alone, because a longer key would have to be hashed anew for each use. */
   #recent = new Map<string, Partial<Record<Read, Database.Statement>>>();
-  /** The statements that were recent until there were too many. A statement of these that is used again becomes recent again. */
+  /** The statements that were recent before the present ones. A statement that is used again becomes recent again. */
   #earlier = new Map<string, Partial<Record<Read, Database.Statement>>>();
 
   override prepare<Parameters extends unknown[] | object = unknown[], Result = unknown>(

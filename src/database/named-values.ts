@@ -1,7 +1,7 @@
-/** Texts that the installation stores by name in the table `installation`: secrets, the public URL, what was last seen. */
+/** Texts that the installation stores by name in the table `installation`: secrets, the public URL, results of checks. */
 import type { Database } from 'better-sqlite3';
 
-/** Returns the text with this name, or null. */
+/** Returns the text with this name; null if none is stored. */
 export function findNamedValue(client: Database, name: string): string | null {
   const value = client.prepare<[string], string>('SELECT value FROM installation WHERE name = ?').pluck().get(name);
   return value ?? null;
@@ -16,7 +16,7 @@ export function writeNamedValue(client: Database, name: string, value: string): 
     .run(name, value);
 }
 
-/** Stores a text under this name unless there is one already. */
+/** Stores a text under this name, unless the name already has a text. */
 export function addNamedValue(client: Database, name: string, value: string): void {
   client.prepare('INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING').run(name, value);
 }

@@ -19,6 +19,7 @@ import { seed } from './reference-data.ts';
 
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
+/** The folder of the migrations. */
 export const MIGRATIONS = new URL('../../drizzle/', import.meta.url);
 /** The first release of SQLite that does not corrupt databases in WAL mode. */
 const MIN_SQLITE = [3, 51, 3] as const;
@@ -64,7 +65,7 @@ function setPragmas(client: Database.Database, path: string): void {
   assertVersion(String(client.prepare('SELECT sqlite_version()').pluck().get()));
 }
 
-/** Whether the file belongs to another program. Files of early releases, which have no mark, are recognised by their tables. */
+/** Returns true if the file belongs to another program. Files of early releases, which have no mark, are recognised by their tables. */
 function isForeign(client: Database.Database): boolean {
   const mark = client.pragma('application_id', { simple: true });
   if (mark === APPLICATION_ID) return false;
@@ -129,7 +130,7 @@ export function migrateAndSeed(db: Db): void {
   if (state === 'newer')
     throw new Error('The database was written by a newer release of Sendlark: upgrade the program');
   if (state === 'older') client.transaction(() => upgrade(client)).immediate();
-  // Written only where it is missing, because a write waits for the lock.
+  // The mark is written only if it is missing, because a write waits for the lock.
   if (client.pragma('application_id', { simple: true }) !== APPLICATION_ID)
     client.pragma(`application_id = ${APPLICATION_ID}`);
   seed(client);

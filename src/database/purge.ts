@@ -61,7 +61,7 @@ const KEEP_CORRECTIONS = `INSERT OR IGNORE INTO purged_corrections (address_id, 
     CROSS JOIN contacts c ON c.id = e.contact_id
   WHERE d.name = 'earlier_addresses' AND c.address_id <> e.address_id`;
 
-/** Returns SQL for the time 30 days ago as records store it. No session lives longer. */
+/** Returns SQL for the time 30 days ago as records store it. No session lives longer than that. */
 function monthAgo(): string {
   return "strftime('%Y-%m-%dT%H:%M:%S', 'now', '-30 days')";
 }

@@ -31,13 +31,15 @@ export interface Page {
   mayHaveMore: boolean;
 }
 
-/** What a list consists of. */
+/** Where the records of a list come from. */
 export interface ListSource {
   /** The expression for a record as JSON. */
   record: SQL;
   /** The tables and joins after FROM. */
   from: SQL;
+  /** The condition for the rows; undefined: all rows. */
   where: SQL | undefined;
+  /** The column by which the list is ordered. */
   id: SQLiteColumn;
   /** The total size of a row's large columns in bytes, if the table has any. */
   bytes?: SQL | undefined;
@@ -170,7 +172,7 @@ function rowsWithin(db: Db, { from, where, id, bytes }: ListSource, afterId: num
   return Math.max(1, rows);
 }
 
-/** Returns one record as JSON text, or undefined. */
+/** Returns one record as JSON text; undefined if no row satisfies `where`. */
 export function readRecord(db: Db, record: SQL, from: SQL, where: SQL | undefined): string | undefined {
   return db.get<{ json: string } | undefined>(sql`SELECT ${record} AS json FROM ${from} WHERE ${where}`)?.json;
 }

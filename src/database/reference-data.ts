@@ -94,7 +94,7 @@ const TEMPLATES = new URL('templates/', DATA);
 
 /** An entry of index.json. The names of its files begin with the name of its preview image. */
 export interface BuiltIn {
-  /** Never reused for another template, because campaigns refer to it. 1 is the blank template. */
+  /** An id is never reused for another template, because campaigns refer to it. 1 is the blank template. */
   id: number;
   template_name: string;
   preview_image: string;

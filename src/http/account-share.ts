@@ -8,7 +8,7 @@ const tooMany = () => new Failure(TOO_MANY_REQUESTS, sentence('too_many_template
 
 interface Tasks {
   /** The number of running tasks. */
-  underWay: number;
+  running: number;
   /** A function for each waiting task, which starts the task. */
   waiting: (() => void)[];
 }
@@ -21,10 +21,10 @@ interface Tasks {
 export function limitPerKey({ most = Number.POSITIVE_INFINITY, refusal = unavailable, atOnce = 1 } = {}) {
   const byKey = new Map<number, Tasks>();
   return async function runLimited<T>(key: number, work: () => Promise<T>, isGone = () => false): Promise<T> {
-    const tasks = byKey.get(key) ?? { underWay: 0, waiting: [] };
-    if (tasks.underWay + tasks.waiting.length >= most) throw refusal();
+    const tasks = byKey.get(key) ?? { running: 0, waiting: [] };
+    if (tasks.running + tasks.waiting.length >= most) throw refusal();
     byKey.set(key, tasks);
-    if (tasks.underWay < atOnce) tasks.underWay++;
+    if (tasks.running < atOnce) tasks.running++;
     else await new Promise<void>((begin) => tasks.waiting.push(begin));
     try {
       if (isGone()) throw refusal();
@@ -32,7 +32,7 @@ export function limitPerKey({ most = Number.POSITIVE_INFINITY, refusal = unavail
     } finally {
       const startNext = tasks.waiting.shift();
       if (startNext !== undefined) startNext();
-      else if (--tasks.underWay === 0) byKey.delete(key);
+      else if (--tasks.running === 0) byKey.delete(key);
     }
   };
 }

@@ -97,7 +97,7 @@ export function installCallers(
     const session = findApiSession(request, isInUse);
     if (session === null) return callerWithKeys(request);
     const caller = callerWithSession(session, request.ip);
-    // Set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
+    // The session is set before the role is checked, so that the 403 keeps its status for the dashboard (see `installErrors`).
     request.sessionId = caller.sessionId;
     requireAccess(ruleOf(request), caller);
     return caller;

@@ -15,7 +15,7 @@ const CHECK_INTERVAL_MS = 50;
 
 /** Fastify's and Node's time limits for a request. Bodies have separate limits in bodies.ts. */
 export const REQUEST_TIMES = {
-  /** Longer than the longest upload, in case another limit fails. */
+  /** This limit only matters if another limit fails: it is longer than the longest upload. */
   requestTimeout: 2 * 60 * 60 * 1000,
   http: { headersTimeout: 20_000, connectionsCheckingInterval: 5000 },
 };
@@ -24,8 +24,8 @@ export const REQUEST_TIMES = {
 const lastOf = new WeakMap<Duplex, { request: FastifyRequest['raw']; response: FastifyReply['raw'] }>();
 
 /**
- * Whether a connection is in the middle of a response, or has answered a request whose body is still arriving. Anything written then would
- * be taken for a part of that response, or for the response to the next request.
+ * Returns true if a connection is in the middle of a response, or has answered a request whose body is still arriving. A client would take
+ * anything written then for a part of that response, or for the response to its next request.
  */
 export function isAnswering(connection: Duplex): boolean {
   const last = lastOf.get(connection);
@@ -86,7 +86,7 @@ function limitUnfinished(app: FastifyInstance): void {
   });
 }
 
-/** Whether a request has a body according to its headers. */
+/** Returns true if a request has a body according to its headers. */
 export function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

@@ -43,7 +43,7 @@ function withoutPrefix(url: string): string {
  * warnings take longer than `MAX_WAIT_MS`.
  */
 export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
-  // Added to these routes alone, so that no other answer waits for an asynchronous hook.
+  // The hook is added to these routes alone, so that no other answer waits for an asynchronous hook.
   app.addHook('onRoute', (route) => {
     if (!mayHaveWarnings(route.url)) return;
     const isForContacts = PATHS_FOR_CONTACTS.has(withoutPrefix(route.url));

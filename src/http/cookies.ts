@@ -71,7 +71,7 @@ function secretIn(request: FastifyRequest, name: string): string | null {
   return value && SECRET.test(value) ? value : null;
 }
 
-/** Whether a password or cookie may be sent over this connection: it is encrypted, or does not leave the browser's machine. */
+/** Returns true if a password or cookie may be sent over this connection: it is encrypted, or does not leave the browser's machine. */
 export function isSecureChannel(request: FastifyRequest, publicUrl: string): boolean {
   return isEncrypted(request, publicUrl) || isLoopback(request);
 }
@@ -98,7 +98,7 @@ function writeSecret(reply: FastifyReply, publicUrl: string, name: string, value
   writeCookie(reply, secure ? ENCRYPTED_PREFIX + name : name, value, maxAge, secure);
 }
 
-/** Whether a request has the session cookie that browsers send over https only. */
+/** Returns true if a request has the session cookie that browsers send over https only. */
 export function hasEncryptedSession(request: FastifyRequest): boolean {
   return readCookie(request, ENCRYPTED_PREFIX + SESSION) !== undefined;
 }

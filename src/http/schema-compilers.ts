@@ -41,7 +41,7 @@ export interface SchemaError {
   params: Record<string, unknown>;
 }
 
-/** Whether a value matches a schema. If not, its errors are added to `errors`. */
+/** Returns true if a value matches a schema. If not, its errors are added to `errors`. */
 export function isValid<Schema extends TSchema>(
   schema: Schema,
   value: unknown,

@@ -90,7 +90,7 @@ export interface Beat {
 export interface BeatReply {
   protocol: number;
   brain: string;
-  /** Whether the lease is renewed. */
+  /** True if the lease is renewed. */
   isRenewed: boolean;
   /** True if the node was silent for too long and its recipients were given to others. It must continue as a new run. */
   isLost: boolean;
@@ -117,7 +117,7 @@ export interface Page {
   rows: PageRow[];
   /** The proofs that the node was given the deliveries, in the order of the rows. The node returns each proof with its outcome. */
   proofs?: string[];
-  /** Whether the account keeps mails as sent, so that reports say what was sent. */
+  /** True if the account keeps mails as sent, so that reports say what was sent. */
   isKept?: boolean;
 }
 

@@ -35,7 +35,7 @@ async function open(t: Test) {
     client: db,
     now: () => clock.now().getTime(),
     monotonic: () => clock.monotonic(),
-    left: () => left,
+    remainingToday: () => left,
     // Fields reach the log as a message from a thread.
     log: (fields, text, level = 'info') =>
       warnings.push(`${level}: ${text} ${JSON.stringify(structuredClone(fields))}`),
@@ -124,7 +124,7 @@ t.test(
   'what a node says of itself is taken as text of a bounded length and as numbers, whatever it sends',
   async (t) => {
     const { record, list, clock } = await open(t);
-    const fleet = new Fleet(() => clock.monotonic(), { left: () => 0, ended: () => undefined });
+    const fleet = new Fleet(() => clock.monotonic(), { remainingToday: () => 0, ended: () => undefined });
     const wrong = {
       run: 'run 1',
       name: {},

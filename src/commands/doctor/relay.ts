@@ -63,7 +63,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || String(Object(error).code) : String(error);
 }
 
-/** Returns the names of the extensions that the relay offers; without implicit TLS those before STARTTLS. */
+/** Returns the names of the extensions that the relay offers. Without implicit TLS, these are the ones that it offers before STARTTLS. */
 async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   const isTls = tls === 'implicit';
   const servername = isIP(host) === 0 ? { servername: host } : {};

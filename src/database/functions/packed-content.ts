@@ -1,4 +1,4 @@
-/** The content of a mail as one compressed value, as versions store it. */
+/** Packs the content of a mail into one compressed value, in which the table of versions stores it. */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 /** The content of a mail: its own MJML in JSON form, its own HTML, or an unchanged template. The texts that do not apply are empty. */

@@ -36,8 +36,8 @@ export function replyKind(reply: string): string {
 
 /**
  * Returns a stored reason without the parts that differ from mail to mail. A reply becomes its `replyKind`, and so do the
- * replies within a sentence. A code that this release does not know stays as it is, because the release that stored it counted it so.
- * Every connection has it as the SQL function `reply_kind`.
+ * replies within a sentence. A code that this release does not know stays as it is, because the release that stored the reason counted it
+ * under this code. In SQL, every connection has the function as `reply_kind`.
  */
 export function reasonKind(reason: string): string {
   const said = readStored(reason);

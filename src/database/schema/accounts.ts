@@ -49,7 +49,7 @@ export const accounts = sqliteTable(
     auto_hold: integer().$type<0 | 1>().notNull().default(0),
     /** What the account records about opens and clicks. */
     tracking: text({ enum: TRACKING_MODES }).notNull().default('person'),
-    /** The frequency caps; null without any. */
+    /** The frequency caps; null: the account has no caps. */
     mail_caps: text({ mode: 'json' }).$type<MailCap[]>(),
     /** The progress of the search for mails sent before the frequency caps were set; null when all mails are found, and without caps. */
     mail_caps_progress: text({ mode: 'json' }).$type<CapProgress>(),

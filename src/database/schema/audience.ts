@@ -16,7 +16,7 @@ export const addresses = sqliteTable(
   },
   (table) => [
     uniqueIndex('addresses_person').on(table.user_id, table.normalized_email),
-    // The few addresses with a choice, because sender nodes must know them.
+    // Finds the few addresses with a choice, which sender nodes must know.
     index('addresses_choices').on(table.id).where(sql`tracking_choice <> 0`),
   ],
 );
@@ -150,7 +150,7 @@ export const contactImports = sqliteTable(
     state: text({ enum: ['writing', 'done', 'undoing', 'undone'] })
       .notNull()
       .default('done'),
-    /** Until when the records that an undo needs are kept (schema/people-history.ts), an ISO timestamp; null once they are removed. */
+    /** When the records that an undo needs (schema/people-history.ts) are removed, an ISO timestamp; null once they are removed. */
     undo_until: text(),
     /**
      * For an undo: how many contacts it removed, how many it restored, and how many it kept because they were changed after the import.

@@ -365,7 +365,7 @@ export const enrolments = sqliteTable(
     address_id: address(),
     contact_id: integer(),
     state: text({ enum: ['active', 'finished', 'left'] }).notNull(),
-    /** Why the contact exited, or null. */
+    /** Why the contact exited; null: the contact is still in the automation, or has completed it. */
     reason: said(),
     /** When the contact entered, epoch milliseconds. */
     entered_at: integer().notNull(),
@@ -426,7 +426,7 @@ export const enrolmentCounts = sqliteTable(
 );
 
 /**
- * An automation while one statement moves many of its enrolments to another place. While the row exists, the trigger does not
+ * The automation of which one statement is moving many enrolments to another place. While the row exists, the trigger does not
  * count each enrolment; the transaction counts all of them at once and deletes the row.
  */
 export const batchMoves = sqliteTable('batch_moves', { automation_id: integer().primaryKey() });
@@ -565,7 +565,7 @@ export const abTests = sqliteTable(
     index('ab_tests_due')
       .on(sql.raw(AB_TEST_DUE), table.winner, table.tried_at, table.winner_by, table.hours, table.is_released)
       .where(sql`is_released = 0`),
-    // Tests whose mails were tried at a time in the future, because the clock was ahead.
+    // Finds tests whose mails were tried at a time in the future, because the clock was ahead.
     index('ab_tests_tried')
       .on(table.tried_at, table.winner_by, table.winner, table.is_released)
       .where(sql`is_released = 0 AND winner IS NULL`),

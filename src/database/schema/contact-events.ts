@@ -23,7 +23,7 @@ export const eventWords = sqliteTable(
   (table) => [uniqueIndex('event_words_word').on(table.user_id, table.word)],
 );
 
-/** Reported events. Removed after EVENTS_DAYS. */
+/** Reported events. Each is removed after EVENTS_DAYS. */
 export const contactEvents = sqliteTable(
   'contact_events',
   {

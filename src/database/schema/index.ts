@@ -1,4 +1,4 @@
-/** Every table. A column that the API returns has the same name there, so a row is the record. */
+/** Every table. Columns that the API returns have the names of its fields, so that a row already is the record. */
 
 export * from './accounts.ts';
 export * from './audience.ts';

@@ -1,6 +1,6 @@
 /**
- * Tables of the history of contacts that no other table has. src/audience/import/ owns the tables of imports, which
- * have what an undo needs. src/audience/sunset/ owns the tables of sunset, the rule about contacts that have been
+ * Tables of the history of contacts. src/audience/import/ owns the tables of imports, which have what an undo needs.
+ * src/audience/sunset/ owns the tables of sunset, the rule about contacts that have been
  * inactive for long. src/audience/bulk/ owns the tables of actions on many contacts.
  */
 
@@ -92,7 +92,7 @@ export const purgedCorrections = sqliteTable(
 );
 
 /**
- * The contacts that an import added, as ranges of ids: one transaction adds some thousand in a row, and no other writes
+ * The contacts that an import added, as ranges of ids: one transaction adds some thousand in a row, and no other transaction writes
  * meanwhile. A range may contain ids without a contact.
  */
 export const importAdded = sqliteTable(

@@ -20,7 +20,7 @@ export const providerIntakes = sqliteTable(
     sealed_secret: text(),
     /** For Amazon SNS: the topic that was confirmed first. Only this topic is accepted from then on. */
     topic: text(),
-    /** How many events had which effect. */
+    /** The number of events by their effect. */
     permanent: integerOrZero(),
     returned: integerOrZero(),
     temporary: integerOrZero(),

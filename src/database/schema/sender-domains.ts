@@ -23,7 +23,7 @@ export const dkimKeys = sqliteTable(
   (table) => [uniqueIndex('dkim_keys_selector').on(table.domain, table.selector)],
 );
 
-/** One plan per account and domain. Days are YYYY-MM-DD, UTC. */
+/** Warm-up plans, one per account and domain. Days are YYYY-MM-DD, UTC. */
 export const warmUps = sqliteTable(
   'warm_ups',
   {
@@ -43,7 +43,7 @@ export const warmUps = sqliteTable(
   },
   (table) => [
     uniqueIndex('warm_ups_domain').on(table.user_id, table.domain),
-    // Before each claim the worker looks up whether a plan is running.
+    // Finds a running plan, which the worker looks up before each claim.
     uniqueIndex('warm_ups_on').on(table.user_id, table.domain).where(sql`ended_on IS NULL`),
   ],
 );

@@ -34,8 +34,9 @@ export const senderNodes = sqliteTable('sender_nodes', {
   capacity: integerOrZero(),
   /** How many recipients the node has now. */
   load: integerOrZero(),
-  /** When the node's last message came, and until when the node may begin mails, epoch milliseconds; 0: it may not begin any mail. */
+  /** When the node's last message came, epoch milliseconds. */
   heard_at: integer().notNull(),
+  /** When the node's right to begin mails ends, epoch milliseconds; 0: it may not begin any mail. */
   lease_until: integerOrZero(),
 });
 

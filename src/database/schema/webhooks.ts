@@ -20,7 +20,7 @@ export const webhookEndpoints = sqliteTable(
     disabled_code: text({ enum: WEBHOOK_DISABLED_CODES }),
     /** Sealed by src/delivery/transport/relays/sealing.ts. */
     sealed_secret: text().notNull(),
-    /** The secret before the last rotation, and until when it also signs, epoch milliseconds. */
+    /** The secret before the last rotation. It also signs until `previous_until`, epoch milliseconds. */
     previous_sealed_secret: text(),
     previous_until: integerOrZero(),
     /** The id of the event up to which all events were delivered or put into webhook_waiting. */

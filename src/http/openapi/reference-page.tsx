@@ -20,7 +20,7 @@ const POLICY = [
 
 /** Registers the API reference at /docs. */
 export async function referencePage(app: FastifyInstance, { publicUrl }: Deps): Promise<void> {
-  // Built once, because writing its 260 kB takes longer than any other response to an unauthenticated client.
+  // The document is built once, because writing its 260 kB takes longer than any other response to an unauthenticated client.
   let document: Buffer | undefined;
   let collection: Buffer | undefined;
   app.get('/docs/openapi.json', (_request, reply) => {

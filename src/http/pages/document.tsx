@@ -13,7 +13,7 @@ interface Head {
   title: string;
   /** The page's colour schemes, as in the meta element `color-scheme`; undefined: the browser's default. */
   scheme?: string;
-  /** Whether search engines may list the page. */
+  /** True if search engines may list the page. */
   isListed?: boolean;
   /** The classes of the document element. */
   look?: string;

@@ -15,7 +15,7 @@ export interface Filled {
   /** The ids of the chosen groups; null: all are chosen, as in an empty form. */
   chosen: ReadonlySet<number> | null;
   consent: boolean;
-  /** Whether the checkbox about opens and clicks is ticked. */
+  /** True if the checkbox about opens and clicks is ticked. */
   tracking: boolean;
 }
 export const NOTHING_FILLED: Filled = { email: '', values: {}, chosen: null, consent: false, tracking: false };

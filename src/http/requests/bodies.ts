@@ -116,7 +116,7 @@ function isArriving({ request, answeredAt }: Body): boolean {
   return answeredAt === null && !request.raw.complete;
 }
 
-/** Whether a body is too slow. Starts the next window of a file that has made enough progress. */
+/** Returns true if a body is too slow. Starts the next window of a file that has made enough progress. */
 function isLate(body: Body, now: number): boolean {
   if (!body.isFile) return now - body.startedAt >= FORM_MS;
   if (now - body.startedAt >= FILE_MS) return true;

@@ -33,7 +33,7 @@ const UNPARSED_FORM = Symbol('text of a form');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the handler reads the multipart body itself. */
+    /** True if the handler reads the multipart body itself. */
     upload?: boolean;
   }
 }
@@ -79,7 +79,7 @@ function bodyOf(request: FastifyRequest): unknown {
   return hasFields(request) && request.isMultipart() ? readMultipart(request) : body;
 }
 
-/** Whether the endpoint's schema names the fields of the body. */
+/** Returns true if the endpoint's schema names the fields of the body. */
 function hasFields({ routeOptions: { schema, config } }: FastifyRequest): boolean {
   return typeof schema?.body === 'object' && schema.body !== null && config.upload !== true;
 }

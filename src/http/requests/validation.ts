@@ -117,7 +117,7 @@ export function throwFieldErrors(request: FastifyRequest): Promise<void> | undef
   return undefined;
 }
 
-/** Whether a parameter is an object or a list of objects, whose fields a form cannot give. */
+/** Returns true if a parameter is an object or a list of objects, whose fields a form cannot give. */
 function takesObjects({ routeOptions: { schema } }: FastifyRequest, field: string): boolean {
   const { properties }: { properties?: Record<string, { type?: string; items?: { type?: string } }> } = Object(
     schema?.body,

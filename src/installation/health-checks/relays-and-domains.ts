@@ -21,7 +21,7 @@ interface LastRelayState {
   state: (typeof RELAY_STATES)[number];
   /** When the relays were in this state, epoch milliseconds; null if no relay has been used or tested. */
   at: number | null;
-  /** Whether any relay is known to have accepted a mail. */
+  /** True if any relay is known to have accepted a mail. */
   has_worked: 0 | 1;
 }
 

@@ -91,7 +91,7 @@ export class Controller {
       log: this.#deps.log,
       now: () => Date.now(),
       monotonic: () => performance.now(),
-      left: (node) => handoffs.fleet.left(node),
+      remainingToday: (node) => handoffs.fleet.remainingToday(node),
     });
     this.#recording = setInterval(() => this.#record(record, handoffs), BEAT_MS);
     this.#recording.unref();

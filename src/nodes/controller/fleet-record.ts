@@ -22,7 +22,7 @@ interface FleetRecordDeps {
   /** Monotonic milliseconds. */
   monotonic(): number;
   /** Returns how many more recipients a node may be given today. */
-  left(node: FleetNode): number;
+  remainingToday(node: FleetNode): number;
   log: Log;
 }
 
@@ -34,7 +34,7 @@ export class FleetRecord {
   /** The runs, states and refusals that were written last, as text. */
   #written = '';
   #writtenAt = Number.NEGATIVE_INFINITY;
-  /** Since when no node can take mail, monotonic milliseconds. */
+  /** The time since which no node can take mail, monotonic milliseconds; null: a node can. */
   #stuckSince: number | null = null;
 
   constructor(deps: FleetRecordDeps) {
@@ -111,7 +111,7 @@ export class FleetRecord {
     if (matching.length === 0) return sentence('waits_release');
     const taking = matching.filter((node) => this.#stateOf(node) !== 'refused');
     if (taking.length === 0) return sentence('waits_refused');
-    return taking.some((node) => this.#deps.left(node) > 0) ? null : sentence('waits_warm_up');
+    return taking.some((node) => this.#deps.remainingToday(node) > 0) ? null : sentence('waits_warm_up');
   }
 
   /** Stores and logs the reason, or that mail is sent again. Waits a moment before it reports a new reason. */

@@ -11,7 +11,7 @@ export interface FleetNode {
   protocol: number;
   /** The number of mails on the first day of the node's warm-up; 0: no warm-up. */
   warmUp: number;
-  /** Whether the node is shutting down. */
+  /** True if the node is shutting down. */
   isEnding: boolean;
   /** How many recipients the node takes at a time. */
   capacity: number;
@@ -29,7 +29,7 @@ export interface FleetNode {
   heardAt: number;
   /** When the node's lease was last renewed, monotonic milliseconds. */
   renewedAt: number;
-  /** Whether the node's pages have been compared with those of the controller since this process started. */
+  /** True if the node's pages have been compared with those of the controller since this process started. */
   isKnown: boolean;
   /** Withdrawals that the node has not confirmed yet. */
   withdrawals: Withdrawal[];
@@ -52,9 +52,9 @@ const MAX_RELAYS = 1000;
 export class Fleet {
   readonly #nodes = new Map<string, FleetNode>();
   readonly #monotonic: () => number;
-  readonly #days: Pick<NodeDays, 'left' | 'ended'>;
+  readonly #days: Pick<NodeDays, 'remainingToday' | 'ended'>;
 
-  constructor(monotonic: () => number, days: Pick<NodeDays, 'left' | 'ended'>) {
+  constructor(monotonic: () => number, days: Pick<NodeDays, 'remainingToday' | 'ended'>) {
     this.#monotonic = monotonic;
     this.#days = days;
   }
@@ -65,27 +65,27 @@ export class Fleet {
 
   /** The nodes that may be given pages. */
   get ready(): FleetNode[] {
-    return this.all.filter((node) => node.isKnown && this.mayStart(node) && this.left(node) > 0);
+    return this.all.filter((node) => node.isKnown && this.mayStart(node) && this.remainingToday(node) > 0);
   }
 
   /**
    * How many more recipients all nodes take: for one stored SMTP relay, or for any relay (null). Nodes with the same name share a warm-up.
    */
   room(relayId: number | null): number {
-    const rooms = new Map<string, { free: number; left: number }>();
+    const rooms = new Map<string, { free: number; remaining: number }>();
     for (const node of this.ready) {
-      const room = rooms.get(node.name) ?? { free: 0, left: this.left(node) };
+      const room = rooms.get(node.name) ?? { free: 0, remaining: this.remainingToday(node) };
       room.free += Math.max(0, roomOf(node, relayId));
       rooms.set(node.name, room);
     }
     let total = 0;
-    for (const { free, left } of rooms.values()) total += Math.min(free, left);
+    for (const { free, remaining } of rooms.values()) total += Math.min(free, remaining);
     return total;
   }
 
   /** How many more recipients a node may be given today; infinite without a warm-up. */
-  left(node: FleetNode): number {
-    return this.#days.left(node);
+  remainingToday(node: FleetNode): number {
+    return this.#days.remainingToday(node);
   }
 
   find(run: string): FleetNode | undefined {

@@ -96,7 +96,7 @@ export class DeliveryProofs {
     return proof(this.#keys[0] ?? '', node, delivery);
   }
 
-  /** Whether `received` is the proof for this node and this delivery. */
+  /** Returns true if `received` is the proof for this node and this delivery. */
   isRight(node: string, delivery: number, received: string): boolean {
     const bytes = Buffer.from(received);
     return this.#keys.some((key) => {

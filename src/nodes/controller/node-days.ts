@@ -78,7 +78,7 @@ export class NodeDays {
   }
 
   /** How many more recipients a node may be given today; infinite without a warm-up. */
-  left({ name, warmUp }: NodeIdentity): number {
+  remainingToday({ name, warmUp }: NodeIdentity): number {
     const day = this.#today(name);
     day.warmUp = warmUp;
     if (warmUp === 0) return Number.POSITIVE_INFINITY;

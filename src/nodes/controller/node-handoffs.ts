@@ -109,7 +109,7 @@ export class NodeHandoffs implements Handoffs {
   }
 
   /** The nodes, for display. */
-  get fleet(): Pick<Fleet, 'all' | 'left'> {
+  get fleet(): Pick<Fleet, 'all' | 'remainingToday'> {
     return this.#fleet;
   }
 
@@ -150,7 +150,7 @@ export class NodeHandoffs implements Handoffs {
         // There was room a moment ago, in the same turn of the event loop, so a node is found. At worst it gets slightly more than it asked
         // for.
         const run = node?.run ?? '';
-        const claims = pageOf(batch, from).slice(0, node && this.#days.left(node));
+        const claims = pageOf(batch, from).slice(0, node && this.#days.remainingToday(node));
         from += claims.length;
         assigned.set(run, (assigned.get(run) ?? 0) + claims.length);
         const ids = claims.map(({ id }) => id);

@@ -95,7 +95,7 @@ function isEnded(message: unknown): message is Ended {
   );
 }
 
-/** Whether a value is a time, in epoch milliseconds, and a SHA-256 in hexadecimal digits. */
+/** Returns true if a value is a time, in epoch milliseconds, and a SHA-256 in hexadecimal digits. */
 function isSent(message: unknown): boolean {
   return (
     isPair(message) && isCount(message[0]) && isText(message[1], SHA256_DIGITS) && /^[0-9a-f]{64}$/.test(message[1])

@@ -14,7 +14,7 @@ export interface HeldPage {
   run: string;
   mailing: OpenMailing;
   claims: Map<number, Claim>;
-  /** Whether the node has confirmed that it starts no more mail of the page. */
+  /** True if the node has confirmed that it starts no more mail of the page. */
   isWithdrawn: boolean;
   /** What is kept with the page's mails; null: the account keeps no sent mails, or the page is from before a restart. */
   kept: { ready: ReadyMailing; common: CommonFacts; key: DkimKey | null } | null;
@@ -107,7 +107,7 @@ export class Withdrawals {
   }
 }
 
-/** Whether a withdrawal covers whole mailings rather than one page or some recipients. */
+/** Returns true if a withdrawal covers whole mailings rather than one page or some recipients. */
 function isWhole({ page, deliveries }: Withdrawal): boolean {
   return page === undefined && deliveries === undefined;
 }

@@ -14,7 +14,7 @@ import type { Content } from './content.ts';
 type Answers = { [Name in keyof Questions]: (request: Questions[Name]['request']) => unknown };
 
 interface AnswerDeps {
-  /** Whether the database has every choice made so far. */
+  /** Returns true if the database has every choice made so far. */
   isCurrent(): Promise<boolean>;
   /** Called for a malformed question. */
   refused(subject: string): void;

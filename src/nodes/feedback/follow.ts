@@ -176,7 +176,7 @@ async function applyAll(following: FollowDeps, createdAt: string, messages: read
 /** Errors caused by the content of a message. */
 const MESSAGE_ERROR = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE|ERROR)/;
 
-/** Whether a write failed for a temporary reason: a taken lock, a full or failing disk. */
+/** Returns true if a write failed for a temporary reason: a taken lock, a full or failing disk. */
 function isTemporary(error: unknown): boolean {
   return error instanceof SqliteError && !MESSAGE_ERROR.test(error.code);
 }

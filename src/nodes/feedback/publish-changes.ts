@@ -29,13 +29,16 @@ const TRACKING_ACTIONS_SQL = TRACKING_ACTIONS.map((action) => `'${action}'`).joi
 const PUBLISH_MS = 5000;
 const LOCK_WAIT_MS = 10_000;
 
-/** A change that waits for being published. */
+/** A change that waits to be published. */
 interface Unpublished {
   id: number;
-  account: number;
-  address: number;
+  accountId: number;
+  addressId: number;
+  /** A group id, 0 for all mail, `SUPPRESSED` or `TRACKING`. */
   list: number;
+  /** When the change was made, epoch milliseconds. */
   at: number;
+  /** The normalized address. */
   email: string;
 }
 
@@ -69,7 +72,7 @@ export class ChangePublisher {
     this.#client = jetstream(deps.connection);
     const { $client } = deps.db;
     this.#unpublished = $client.prepare(`
-      SELECT u.id, u.user_id AS account, u.address_id AS address, u.list, u.changed_at AS at, a.normalized_email AS email
+      SELECT u.id, u.user_id AS accountId, u.address_id AS addressId, u.list, u.changed_at AS at, a.normalized_email AS email
       FROM unpublished_choices u CROSS JOIN addresses a ON a.id = u.address_id ORDER BY u.id LIMIT ?`);
     // The query has two parts because there are two partial indexes.
     this.#entry = $client.prepare(`
@@ -93,10 +96,10 @@ export class ChangePublisher {
   async publish(): Promise<void> {
     for (;;) {
       const manager = await jetstreamManager(this.#deps.connection, { checkAPI: false });
-      const { place, waiting } = this.#read();
+      const { applied, waiting } = this.#read();
       const published = await Promise.all(
         waiting.map(async ({ id, subject, text }) =>
-          (await this.#publish(manager, subject, text, place)) ? [id] : [],
+          (await this.#publish(manager, subject, text, applied)) ? [id] : [],
         ),
       );
       const ids = published.flat();
@@ -105,23 +108,25 @@ export class ChangePublisher {
     }
   }
 
-  /** Returns the waiting changes with their current state, and the stream position to which that state belongs. */
-  #read(): { place: number; waiting: { id: number; subject: string; text: string }[] } {
+  /** Returns the waiting changes with their current state, and the sequence of the last message of the stream that this state includes. */
+  #read(): { applied: number; waiting: { id: number; subject: string; text: string }[] } {
     const { db } = this.#deps;
     const read = db.$client.transaction(() => ({
-      place: findPosition(db.$client, STREAM.consents)?.sequence ?? 0,
+      applied: findPosition(db.$client, STREAM.consents)?.sequence ?? 0,
       waiting: this.#unpublished.all(BATCH).map((row) => this.#message(row)),
     }));
     return read();
   }
 
-  #message({ id, account, address, list, at, email }: Unpublished): { id: number; subject: string; text: string } {
+  /** Returns the message that publishes a change. */
+  #message({ id, accountId, addressId, list, at, email }: Unpublished): { id: number; subject: string; text: string } {
     const { tokens, run } = this.#deps;
-    const tracking = list === TRACKING ? this.#tracking.get(address) : undefined;
-    const logged = list === SUPPRESSED ? undefined : (tracking ?? this.#logged.get(address, list));
-    const suppression = list === SUPPRESSED ? this.#suppression.get(address) : undefined;
-    const isOnList = list === SUPPRESSED ? suppression !== undefined : this.#entry.get({ address, list }) !== undefined;
-    const ids = { delivery: 0, mailing: logged?.mailing_id ?? 0, address, group: 0, user: account, email };
+    const tracking = list === TRACKING ? this.#tracking.get(addressId) : undefined;
+    const logged = list === SUPPRESSED ? undefined : (tracking ?? this.#logged.get(addressId, list));
+    const suppression = list === SUPPRESSED ? this.#suppression.get(addressId) : undefined;
+    const isOnList =
+      list === SUPPRESSED ? suppression !== undefined : this.#entry.get({ address: addressId, list }) !== undefined;
+    const ids = { delivery: 0, mailing: logged?.mailing_id ?? 0, address: addressId, group: 0, user: accountId, email };
     const consent: Consent = {
       token: tokens.recipient(ids).unsubscribe,
       email,
@@ -133,7 +138,7 @@ export class ChangePublisher {
     };
     return {
       id,
-      subject: consentSubject(account, contactKey(tokens, account, email), list),
+      subject: consentSubject(accountId, contactKey(tokens, accountId, email), list),
       text: JSON.stringify(consent),
     };
   }
@@ -142,11 +147,11 @@ export class ChangePublisher {
    * Publishes a change, unless the stream has a choice for the same contact and list that is not in this database yet. That choice is applied
    * first, so that the newest message always matches the database. Returns false if the change was not published.
    */
-  async #publish(manager: JetStreamManager, subject: string, text: string, place: number): Promise<boolean> {
+  async #publish(manager: JetStreamManager, subject: string, text: string, applied: number): Promise<boolean> {
     if (await this.#publishAfter(0, subject, text)) return true;
     const last = await manager.streams.getMessage(STREAM.consents, { last_by_subj: subject });
     const sequence = last?.seq ?? 0;
-    return sequence <= place && (await this.#publishAfter(sequence, subject, text));
+    return sequence <= applied && (await this.#publishAfter(sequence, subject, text));
   }
 
   /** Publishes a message if the newest one on the subject has this sequence; 0: if the subject has no message. Returns false otherwise. */
@@ -172,29 +177,29 @@ const PUBLISHING_WAIT_MS = 60_000;
 const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
 /** The name of the stored value which says that everything was published with proofs. */
 const SIGNED = 'choices_published_with_proofs';
-/** SQL for the entries of each list: the table, the list, when the entry was made, and which rows are entries. */
+/** SQL for the entries of each list: the table, the list, when the entry was made, and the condition for rows that are entries. */
 const LISTS = [
-  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, which: 'true' },
-  { table: 'suppressions', list: SUPPRESSED, at: CREATED, which: 'true' },
+  { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, condition: 'true' },
+  { table: 'suppressions', list: SUPPRESSED, at: CREATED, condition: 'true' },
   {
     table: 'addresses',
     list: TRACKING,
     at: `ifnull((SELECT max(${CREATED}) FROM consent_log
       WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
-    which: 'tracking_choice <> 0',
+    condition: 'tracking_choice <> 0',
   },
 ] as const;
 
 /** Queues all list entries for publishing, in short transactions. Entries that already wait stay as they are. */
 export async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
-  for (const { table, list, at, which } of LISTS) {
+  for (const { table, list, at, condition } of LISTS) {
     const step = db.$client.prepare(`
       INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
       SELECT user_id, ${table === 'addresses' ? 'id' : 'address_id'}, ${list}, ${at}
-      FROM ${table} WHERE id > @after AND id <= @to AND ${which}`);
+      FROM ${table} WHERE id > @after AND id <= @to AND ${condition}`);
     const end = db.$client
       .prepare<[number], number | null>(
-        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? AND ${which} ORDER BY id LIMIT ${STEP_ROWS})`,
+        `SELECT max(id) FROM (SELECT id FROM ${table} WHERE id > ? AND ${condition} ORDER BY id LIMIT ${STEP_ROWS})`,
       )
       .pluck();
     for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {

@@ -5,9 +5,9 @@ import { processMetrics } from '../../http/process-metrics.ts';
 
 /** The state of a node that its gauges show. */
 export interface NodeStatus {
-  /** Whether the node may start mails: the controller has renewed its lease lately. */
+  /** True if the node may start mails: the controller has renewed its lease lately. */
   isSending: boolean;
-  /** Whether an SMTP server of the node failed and has taken no mail since. */
+  /** True if an SMTP server of the node failed and has taken no mail since. */
   isRelayFailing: boolean;
   /** The number of outcomes that NATS has not acknowledged. */
   unreported: number;

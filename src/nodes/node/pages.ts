@@ -26,14 +26,14 @@ interface HeldPage {
   /** The proofs that this node was given a delivery, by delivery id. */
   proofs: Map<number, string>;
   isWithdrawn: boolean;
-  /** Whether the reports of this page say what was sent, because the account keeps sent mails. */
+  /** True if the reports of this page say what was sent, because the account keeps sent mails. */
   isKept: boolean;
 }
 
 export interface HeldPagesDeps {
   courier: Courier;
   findContent(name: string): Promise<ReadyMailing | null>;
-  /** Whether mails may start now. */
+  /** Returns true if mails may start now. */
   mayBegin(): boolean;
   /** Called with the outcome for a recipient of a page whose mail goes over this SMTP relay. */
   onEnded(page: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;

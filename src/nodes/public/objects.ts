@@ -17,7 +17,7 @@ export class Objects<T> {
   /** The objects by name, those used last at the end. */
   readonly #cached = new Map<string, { value: T; bytes: number }>();
   readonly #fetching = new Map<string, Promise<T | null>>();
-  /** Until when missing objects are not requested again, by `performance.now`. */
+  /** The time until which each missing object is not requested again, by `performance.now`. */
   readonly #missing = new Map<string, number>();
   #bytes = 0;
 

@@ -51,9 +51,9 @@ interface OutboxList {
   /** The mails of the page, and one more if there is a further page. */
   mails: readonly ListedMail[];
   search: string;
-  /** Whether this is not the first page. */
+  /** True if this is not the first page. */
   isLater: boolean;
-  /** Whether mail leaves this machine now. */
+  /** True if mail leaves this machine now. */
   leaves: boolean;
   now: Date;
 }
@@ -158,7 +158,7 @@ interface Call {
   Querystring: { view?: string; open?: string };
 }
 
-/** Whether the user opens the mail as its recipient. Users with read access only may not do that. */
+/** Returns true if the user opens the mail as its recipient. Users with read access only may not do that. */
 const isOpened = (request: FastifyRequest<Call>) => request.query.open === '1' && viewerOf(request).role !== 'viewer';
 
 const LIST = { href: '/outbox', label: 'nav.outbox' } as const;
@@ -169,7 +169,7 @@ interface MailProps {
   /** The links and findings; null in views without them. */
   checked: CheckedBuiltMail | null;
   view: View;
-  /** Whether the tokens in the mail's links were removed for this user. */
+  /** True if the tokens in the mail's links were removed for this user. */
   isHidden: boolean;
   isOpened: boolean;
   /** The origins of this service's links. */

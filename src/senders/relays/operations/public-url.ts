@@ -93,7 +93,7 @@ function findOrigin(text: string): string | null {
   }
 }
 
-/** Whether an origin leads each reader to their own machine (RFC 6890), so that links to this origin would be useless to recipients. */
+/** Returns true if an origin leads each reader to their own machine (RFC 6890), so that links to this origin would be useless to recipients. */
 function isThisMachine(origin: string): boolean {
   if (origin === '') return false;
   const host = new URL(origin).hostname.replace(/^\[|\]$|\.$/g, '');
