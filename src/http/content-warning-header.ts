@@ -65,7 +65,7 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
       if (warningsInTime.length > 0) reply.header('sendlark-warnings', asciiJson(warningsInTime));
     } catch (error) {
       // The request itself has succeeded. It must not fail, and be repeated, because the warnings could not be made.
-      request.log.warn({ err: error }, 'the texts of a mail could not be looked at for warnings');
+      request.log.warn({ err: error }, 'the texts of a mail could not be checked for warnings');
     }
   }
 }

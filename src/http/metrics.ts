@@ -117,7 +117,7 @@ function nodeMetrics(registry: Registry, { db, clock }: Pick<Deps, 'db' | 'clock
   const rate = new Gauge(
     options('node_rate', 'Mails that the SMTP servers of a node took in the last second.', ['node']),
   );
-  const silence = new Gauge(options('node_silent_seconds', 'Time since the last sign of life of a node.', ['node']));
+  const silence = new Gauge(options('node_silent_seconds', 'Time since the last heartbeat of a node.', ['node']));
   const mails = new Gauge(options('node_mails_today', 'Mails of a node today, UTC, by result.', ['node', 'result']));
   const refused = new Counter(
     options('node_messages_refused_total', 'Messages of nodes that were refused, by kind.', ['kind']),

@@ -74,7 +74,7 @@ export function readErased(subject: string, text: string): ErasedContact | null 
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;
   const message = parse(text);
-  if (!isRecord(message) || !isId(message.address)) throw new Error('the mark of an erased person is malformed');
+  if (!isRecord(message) || !isId(message.address)) throw new Error('the marker of an erased contact is malformed');
   return { account, person, address: message.address };
 }
 

@@ -7,11 +7,11 @@ import type { Log } from '../log.ts';
 /** The minimum time between two log lines about the same kind of message. A line states how many messages were rejected since the last one. */
 const LOG_MS = 10_000;
 const TEXTS: Record<RefusedMessage, string> = {
-  report: 'a report of a node is malformed and was left out',
-  result: 'a node reported what became of recipients that it did not have; this was left out',
-  sign_of_life: 'a sign of life of a node was refused',
-  choice: 'a choice that a node published cannot be carried out and was left out',
-  hits: 'opens and clicks that a node published are malformed and were left out',
+  report: 'a report of a node is malformed and was skipped',
+  result: 'a node reported results of recipients that it did not have; they were skipped',
+  sign_of_life: 'a heartbeat of a node was refused',
+  choice: 'a choice that a node published cannot be applied and was skipped',
+  hits: 'opens and clicks that a node published are malformed and were skipped',
   question: 'a question of a node is malformed and was not answered',
 };
 

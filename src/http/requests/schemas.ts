@@ -40,7 +40,7 @@ export function unchangedSince() {
   return Type.Optional(
     line({
       description:
-        'Addition: the updated_at you read last. If the record has another one by now, it stays as it is: 409.',
+        'Addition: the updated_at that you read last. If the record has another updated_at by now, the change is refused: 409.',
     }),
   );
 }
@@ -124,7 +124,7 @@ export function isoTimestampSchema(description?: string) {
 export const stamps = { created_at: isoTimestampSchema(), updated_at: isoTimestampSchema() };
 /** The timestamps of a record that stays in the database when it is deleted. */
 export const softStamps = {
-  deleted_at: nullable(isoTimestampSchema(), 'When it was deleted, UTC; null when it is not deleted.'),
+  deleted_at: nullable(isoTimestampSchema(), 'When the record was deleted, UTC; null when it is not deleted.'),
   ...stamps,
 };
 /** The schema of a flag in an answer. */
@@ -175,7 +175,9 @@ export const doneInErrors = {
 
 /** The query of every list: `limit` with `after_id` (additions). */
 export const listQuery = Type.Object({
-  limit: Type.Optional(integer({ minimum: 1, maximum: 10_000, description: 'Addition: at most this many.' })),
+  limit: Type.Optional(
+    integer({ minimum: 1, maximum: 10_000, description: 'Addition: the maximum number of records.' }),
+  ),
   after_id: Type.Optional(integer({ description: 'Addition: only records with a higher id.' })),
 });
 /** The query of a list that can also be read in descending order. */

@@ -147,7 +147,11 @@ export class Controller {
             if (reply === null) this.#refusals.add(kind, { subject: message.subject });
             else message.respond(reply instanceof Uint8Array ? reply : JSON.stringify(reply));
           } catch (fault) {
-            this.#deps.log({ subject: message.subject, err: String(fault) }, 'a node could not be answered', 'warn');
+            this.#deps.log(
+              { subject: message.subject, err: String(fault) },
+              'a message of a node could not be answered',
+              'warn',
+            );
           }
         },
       });
@@ -196,7 +200,7 @@ export class Controller {
   }
 
   #record(record: FleetRecord, handoffs: NodeHandoffs): void {
-    this.#guarded('the nodes could not be written down; it will be tried again', () => {
+    this.#guarded('the state of the nodes could not be recorded; trying again', () => {
       record.update(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
       this.#failing.write();
     });
@@ -205,11 +209,11 @@ export class Controller {
 
   #writeRefusals(): void {
     const { client } = this.#deps;
-    this.#guarded('how many messages of nodes were refused could not be written', () => this.#refusals.flush(client));
+    this.#guarded('the number of refused messages of nodes could not be recorded', () => this.#refusals.flush(client));
   }
 
   #withdrawExcluded(contactWatch: ContactWatch, handoffs: NodeHandoffs): void {
-    this.#guarded('those who left could not be read; it will be tried again', () =>
+    this.#guarded('unsubscribed and suppressed contacts could not be read; trying again', () =>
       handoffs.withdrawAddresses(contactWatch.look()),
     );
   }
@@ -233,7 +237,7 @@ export class Controller {
       const { created, state } = await manager.streams.info(STREAM.results);
       handoffs.giveUpSilent(silent, { stream: created, sequence: state.messages === 0 ? 0 : state.last_seq });
     } catch (error) {
-      this.#deps.log({ err: String(error) }, 'the reports of a node that has gone cannot be read yet', 'warn');
+      this.#deps.log({ err: String(error) }, 'the last reports of a silent node cannot be read yet', 'warn');
     }
   }
 
@@ -293,7 +297,7 @@ export class Controller {
   #startOver(handoffs: NodeHandoffs, place: StreamPosition): void {
     this.#deps.log(
       {},
-      'NATS has lost reports of nodes; what became of those recipients is not known, and they get it again',
+      'NATS has lost reports of nodes; recipients whose results are therefore unknown get the mail again',
       'warn',
     );
     handoffs.continueFrom(place);

@@ -190,7 +190,7 @@ export class NodeHandoffs implements Handoffs {
     this.#days.writeEnded();
     const duplicates = this.#late.record(now);
     if (duplicates.length > 0)
-      this.#deps.log({ deliveries: duplicates }, 'accepted after their node was given up', 'warn');
+      this.#deps.log({ deliveries: duplicates }, 'deliveries were accepted after their node was given up', 'warn');
     this.#refusals.write(this.#deps.client);
     this.#sent.write();
   }

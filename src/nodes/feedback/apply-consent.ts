@@ -93,7 +93,7 @@ export function consentApplier(
     const { account, person, list: listed } = subjectParts(subject);
     // Erasing a contact removes the messages whose subject has the contact's hash, so the hash must belong to the address.
     if (listed !== String(consent.list) || !isContactKey(tokens, account, email, person))
-      throw new Error('the choice is of another person or list than its subject');
+      throw new Error('the choice is of another contact or list than its subject');
     const erasedId = findErasedId(db.$client, account, email);
     // A choice made with an old link has brought the erased address into the stream again.
     if (erasedId !== undefined) {
@@ -101,7 +101,7 @@ export function consentApplier(
       return;
     }
     const linkIds = tokens.readRecipient('unsubscribe', token, email);
-    if (linkIds === null || linkIds.user !== account) throw new Error('the choice is not of this installation');
+    if (linkIds === null || linkIds.user !== account) throw new Error('the choice is of another installation');
     const isKnownList = consent.list <= 0 || lookups.group.get(account, consent.list) !== undefined;
     // A restored database may lack the group, which then gets no mail. A choice without a form (one click) counts as a wish for no more mail.
     if (!isKnownList && form !== null) return;

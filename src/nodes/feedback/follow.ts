@@ -56,7 +56,7 @@ export async function follow(following: FollowDeps): Promise<void> {
     } catch (error) {
       note(stream, false);
       if (!signal.aborted)
-        log({ stream, err: String(error) }, 'what nodes reported cannot be read; trying again', 'warn');
+        log({ stream, err: String(error) }, 'messages of nodes cannot be read; trying again', 'warn');
     }
     await setTimeout(RETRY_MS, null, { signal }).catch(() => undefined);
   }

@@ -107,7 +107,7 @@ export class Feedback {
     await this.#running;
     await this.#connection?.close();
     await this.#writeRefusals().catch((error: unknown) =>
-      this.#deps.log({ err: String(error) }, 'how many questions of nodes were refused could not be written', 'warn'),
+      this.#deps.log({ err: String(error) }, 'the number of refused questions of nodes could not be recorded', 'warn'),
     );
   }
 
@@ -194,7 +194,7 @@ export class Feedback {
       await makeStreams(connection);
       this.#deps.log(
         { streams: missing },
-        'streams were gone from NATS, with what was in them; they were made again',
+        'NATS had lost streams and their contents; the streams were created again',
         'warn',
       );
     }
@@ -249,7 +249,7 @@ export class Feedback {
       } catch (error) {
         this.#note(step, false);
         if (lastLogged !== String(error))
-          this.#deps.log({ err: String(error) }, 'NATS did not take what it is to keep; trying again', 'warn');
+          this.#deps.log({ err: String(error) }, 'data for nodes could not be stored in NATS; trying again', 'warn');
         lastLogged = String(error);
       }
       await setTimeout(lastLogged === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);

@@ -146,7 +146,7 @@ export class SenderNode {
       this.#pages.take(completePage);
       return true;
     } catch (error) {
-      this.#log({ err: String(error) }, 'a message of the service could not be read', 'warn');
+      this.#log({ err: String(error) }, 'a command of the service could not be read', 'warn');
       return false;
     }
   }
