@@ -254,18 +254,20 @@ const Node = Type.Object({
     description:
       'sending: the node takes mail; waiting: it is connected but takes no mail yet, or is of an incompatible release; draining: it was told to end and finishes e-mails in flight; refused: its SMTP servers take no mail from it; silent: it was not heard for longer than its lease.',
   },
-  refusal: nullable(Type.String(), 'The answer of its SMTP servers, if they take no mail from the node.'),
-  rate: integer({ description: 'The number of e-mails that its SMTP servers accepted in the last second.' }),
+  refusal: nullable(Type.String(), 'The answer of the SMTP servers of the node, if they take no mail from it.'),
+  rate: integer({
+    description: 'The number of e-mails that the SMTP servers of the node accepted in the last second.',
+  }),
   recipients: integer({ description: 'The number of recipients that the node has now.' }),
-  room: integer({ description: 'The number of further recipients that it can take now.' }),
-  accepted: integer({ description: 'The number of e-mails that its SMTP servers accepted today, UTC.' }),
-  deferred: integer({ description: 'The number of e-mails that its SMTP servers deferred today, UTC.' }),
-  refused: integer({ description: 'The number of e-mails that its SMTP servers refused permanently today, UTC.' }),
+  room: integer({ description: 'The number of further recipients that the node can take now.' }),
+  accepted: integer({ description: 'The number of e-mails that the SMTP servers accepted from the node today, UTC.' }),
+  deferred: integer({ description: 'The number of e-mails that the SMTP servers deferred today, UTC.' }),
+  refused: integer({ description: 'The number of e-mails that the SMTP servers refused permanently today, UTC.' }),
   warm_up: nullable(WarmUp, 'The warm-up of the node; null without a warm-up.'),
   heard_at: isoTimestampSchema('When the last heartbeat of the node came, UTC.'),
   lease_until: nullable(
     isoTimestampSchema(),
-    'Until when the node may begin e-mails, UTC; each heartbeat prolongs this time. Null: it may not begin any.',
+    'The time until which the node may begin e-mails, UTC; each heartbeat prolongs this time. Null: it may not begin any.',
   ),
 });
 

@@ -124,7 +124,7 @@ t.test(
   'what a node says of itself is taken as text of a bounded length and as numbers, whatever it sends',
   async (t) => {
     const { record, list, clock } = await open(t);
-    const fleet = new Fleet(() => clock.monotonic(), { remainingToday: () => 0, ended: () => undefined });
+    const fleet = new Fleet(() => clock.monotonic(), { remainingToday: () => 0, countEnd: () => undefined });
     const wrong = {
       run: 'run 1',
       name: {},

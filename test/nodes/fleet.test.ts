@@ -23,7 +23,7 @@ function beat(run: string, given: Partial<Beat> = {}): Beat {
 
 function fleetOf(...beats: Beat[]) {
   let now = 0;
-  const fleet = new Fleet(() => now, { remainingToday: () => Number.POSITIVE_INFINITY, ended: () => undefined });
+  const fleet = new Fleet(() => now, { remainingToday: () => Number.POSITIVE_INFINITY, countEnd: () => undefined });
   for (const one of beats) {
     fleet.addUnknown(one);
     const node = fleet.find(one.run);

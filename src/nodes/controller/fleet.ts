@@ -52,9 +52,9 @@ const MAX_RELAYS = 1000;
 export class Fleet {
   readonly #nodes = new Map<string, FleetNode>();
   readonly #monotonic: () => number;
-  readonly #days: Pick<NodeDays, 'remainingToday' | 'ended'>;
+  readonly #days: Pick<NodeDays, 'remainingToday' | 'countEnd'>;
 
-  constructor(monotonic: () => number, days: Pick<NodeDays, 'remainingToday' | 'ended'>) {
+  constructor(monotonic: () => number, days: Pick<NodeDays, 'remainingToday' | 'countEnd'>) {
     this.#monotonic = monotonic;
     this.#days = days;
   }
@@ -109,7 +109,7 @@ export class Fleet {
     return node;
   }
 
-  /** Renews the lease of a node if its pages are known. Returns whether it did, for the reply to the node's heartbeat. */
+  /** Renews the lease of a node if its pages are known. Returns true if the lease is renewed. */
   renew(node: FleetNode): boolean {
     if (node.isKnown) node.renewedAt = this.#monotonic();
     return node.isKnown;
@@ -180,11 +180,11 @@ export class Fleet {
   }
 
   /** Counts the end of a recipient on a page. Returns the outcome's meaning for the recipient. */
-  ended({ id, run, mailing }: GivenPage, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
+  countEnd({ id, run, mailing }: GivenPage, outcome: Outcome | 'withdrawn'): Outcome | 'withdrawn' {
     const judged = this.judge(run, mailing.relay_id, outcome);
     const node = this.#nodes.get(run);
     // Mails that a lost node did not report may have been sent, so they count as given.
-    if (node !== undefined) this.#days.ended(node, id, judged);
+    if (node !== undefined) this.#days.countEnd(node, id, judged);
     return judged;
   }
 

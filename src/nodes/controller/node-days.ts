@@ -99,7 +99,7 @@ export class NodeDays {
   }
 
   /** Counts how a recipient of a page ended. A returned recipient leaves room for another one. */
-  ended({ name }: NodeIdentity, pageId: number, outcome: Outcome | 'withdrawn'): void {
+  countEnd({ name }: NodeIdentity, pageId: number, outcome: Outcome | 'withdrawn'): void {
     const kind = outcome === 'withdrawn' ? 'returned' : outcome.kind;
     if (name === '' || kind === 'held') return;
     const day = this.#today(name);

@@ -352,7 +352,7 @@ export class NodeHandoffs implements Handoffs {
       this.#pages.delete(page.id);
       this.#endedPages.push(page.id);
     }
-    this.#deps.onOutcome(page.mailing, claim, this.#fleet.ended(page, outcome));
+    this.#deps.onOutcome(page.mailing, claim, this.#fleet.countEnd(page, outcome));
   }
 
   /** Keeps a mail as sent, unless the time of the node's clock is far from ours: the mail would then be kept for too long. */

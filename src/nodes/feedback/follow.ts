@@ -36,7 +36,7 @@ interface FollowDeps {
    */
   refuse(fields: object): () => void;
   /** Called when all messages up to this sequence are in the database. */
-  applied(sequence: number): void;
+  onApplied(sequence: number): void;
   /** Records for `/readyz` whether the stream could be read. */
   note(stream: string, hasWorked: boolean): void;
   log: Log;
@@ -73,9 +73,9 @@ async function onReconnect(connection: NatsConnection, then: () => void): Promis
 
 /** Follows until something fails or the connection is re-established, because the servers may have lost messages meanwhile. */
 async function followOnce(following: FollowDeps, current: Current): Promise<void> {
-  const { connection, stream, signal, applied, note } = following;
+  const { connection, stream, signal, onApplied, note } = following;
   const { last, ...place } = await currentPlace(following);
-  applied(place.sequence);
+  onApplied(place.sequence);
   const consumer = await jetstream(connection).consumers.get(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: place.sequence + 1,
@@ -86,7 +86,7 @@ async function followOnce(following: FollowDeps, current: Current): Promise<void
   if (pending === 0 && place.sequence < last) {
     const { db, lock } = following;
     await lock.write(() => savePosition(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
-    applied(last);
+    onApplied(last);
   }
   // Reading ends with an error if the stream or its consumer no longer exists, so that following starts again.
   const messages = await consumer.consume({ max_messages: 2 * BATCH, abort_on_missing_resource: true });
@@ -132,7 +132,7 @@ async function currentPlace({
 
 /** Applies messages in short transactions. A message that cannot be applied is logged and skipped. */
 async function applyAll(following: FollowDeps, createdAt: string, messages: readonly JsMsg[]): Promise<void> {
-  const { db, lock, stream, apply, applied, refuse } = following;
+  const { db, lock, stream, apply, onApplied, refuse } = following;
   const write = async (from: number, most: number, use: FollowDeps['apply']) => {
     const transaction = db.$client.transaction(() => {
       const until = performance.now() + STRETCH_MS;
@@ -149,7 +149,7 @@ async function applyAll(following: FollowDeps, createdAt: string, messages: read
     });
     const { at, afterwards } = await lock.write(() => withAnnouncedWrite(() => transaction.immediate()), LOCK_WAIT_MS);
     for (const then of afterwards) then();
-    applied(messages[at - 1]?.seq ?? 0);
+    onApplied(messages[at - 1]?.seq ?? 0);
     return at;
   };
   for (let at = 0; at < messages.length; await setImmediate()) {

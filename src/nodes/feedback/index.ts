@@ -155,7 +155,7 @@ export class Feedback {
         applyConsent(text, subject, proof);
         return null;
       },
-      applied: (sequence) => this.#progress.reached(sequence),
+      onApplied: (sequence) => this.#progress.reached(sequence),
     });
   }
 
@@ -171,7 +171,7 @@ export class Feedback {
         const inTime = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
         return this.#hits.record(decoded.map((hit) => ({ ...hit, at: inTime(hit.at) })));
       },
-      applied: () => undefined,
+      onApplied: () => undefined,
     });
   }
 

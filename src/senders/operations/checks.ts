@@ -56,9 +56,9 @@ const DkimKey = Type.Object({
   ...TxtRecord.properties,
   state: {
     ...choice(...DKIM_KEY_STATES),
-    description: 'waiting: the key signs once its record was seen in the DNS; former: the key does not sign any more.',
+    description: 'waiting: the key signs once its record is seen in the DNS; former: the key does not sign any more.',
   },
-  is_published: nullable(zeroOrOne(), 'Whether its record was seen; null when the DNS was not asked.'),
+  is_published: nullable(zeroOrOne(), '1: the record of the key was seen in the DNS; null when the DNS was not asked.'),
   created_at: isoTimestampSchema(),
 });
 const Domain = Type.Object({
@@ -69,13 +69,13 @@ const Domain = Type.Object({
       'The keys Sendlark has for this domain, with the record that publishes each; empty: Sendlark does not sign mail of this domain.',
   }),
   may_sign: zeroOrOne(
-    '1: you may make the first DKIM key of this domain. The domain has no key, and one of your senders of it is verified or you are an operator.',
+    '1: you may make the first DKIM key of this domain: the domain has no key, and you have a verified sender of the domain or are an operator.',
   ),
   checked_at: nullable(
     isoTimestampSchema(),
     'When the domain was last checked with its present settings, UTC; null: never.',
   ),
-  checks: Type.Array(DnsCheck, { description: 'What the DNS said at that time; empty if the DNS was not asked.' }),
+  checks: Type.Array(DnsCheck, { description: 'The results of the last check; empty if the DNS was not asked.' }),
 });
 const Checks = Type.Object({
   verifications: Type.Array(SenderVerification, { description: 'The last verification e-mail of each sender.' }),
@@ -163,9 +163,9 @@ function currentChecks(context: Context): Checks {
       domain: domain.domain,
       return_path: domain.returnPath,
       dkim: domain.keys.map(({ id, name, value, state, created_at }): DkimKey => {
-        const published = seen?.findings?.flatMap((finding) => finding.published ?? []);
-        const is_published = published === undefined ? null : published.includes(name) ? 1 : 0;
-        return { id, name, value, state, is_published, created_at };
+        if (seen?.findings === undefined) return { id, name, value, state, is_published: null, created_at };
+        const isPublished = seen.findings.some(({ published = [] }) => published.includes(name));
+        return { id, name, value, state, is_published: isPublished ? 1 : 0, created_at };
       }),
       may_sign: domain.keys.length === 0 && (isOperator || verified.has(domain.domain)) ? 1 : 0,
       checked_at: seen?.findings === undefined ? null : isoTimestamp(new Date(seen.at)),
