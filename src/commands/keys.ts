@@ -23,19 +23,19 @@ Revoking works at once, also while the service runs. To rotate: create a pair, m
 
 async function create(call: Call): Promise<void> {
   requireWords(call);
-  const account = requireNumber(call.option('account') ?? '1', '--account');
+  const accountId = requireNumber(call.option('account') ?? '1', '--account');
   const name = requireName(call.option('name') ?? '');
   const scopes = requireScopes(call.option('scopes') ?? 'everything');
   const pair = await withDatabase((db) => {
-    const owner = db.select().from(accounts).where(eq(accounts.id, account)).get();
-    if (owner === undefined) throw new Error(`There is no account ${account}; see: sendlark account list`);
+    const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
+    if (account === undefined) throw new Error(`There is no account ${accountId}; see: sendlark account list`);
     return inTransaction(db, () => {
-      const pair = addKeyPair(db, systemClock, account, { name, scopes });
-      record(db, account, 'key_made', keyLabel(name, pair.publicKey));
+      const pair = addKeyPair(db, systemClock, accountId, { name, scopes });
+      record(db, accountId, 'key_made', keyLabel(name, pair.publicKey));
       return pair;
     });
   });
-  call.answer({ account, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
+  call.answer({ account: accountId, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);
 }
 
 function requireName(text: string): string {

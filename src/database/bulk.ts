@@ -70,20 +70,20 @@ const SLICES_MS = 4;
  * first slice has one item, and the number is adjusted to the time that a slice takes: how much each item costs may depend on
  * the account, for example on its segments.
  */
-export function inSlices<T>(items: readonly T[], most: number, write: (some: readonly T[]) => void): () => boolean {
+export function inSlices<T>(items: readonly T[], most: number, write: (slice: readonly T[]) => void): () => boolean {
   let at = 0;
   let count = 1;
   return () => {
-    let begun = performance.now();
-    const until = begun + SLICES_MS;
-    while (begun < until) {
+    let startedAt = performance.now();
+    const until = startedAt + SLICES_MS;
+    while (startedAt < until) {
       write(items.slice(at, at + count));
       at += count;
       if (at >= items.length) return false;
-      const ended = performance.now();
-      const share = SLICES_MS / Math.max(ended - begun, 0.1);
-      count = Math.round(Math.min(most, Math.max(1, count * Math.min(2, share))));
-      begun = ended;
+      const endedAt = performance.now();
+      const factor = SLICES_MS / Math.max(endedAt - startedAt, 0.1);
+      count = Math.round(Math.min(most, Math.max(1, count * Math.min(2, factor))));
+      startedAt = endedAt;
     }
     return true;
   };

@@ -44,9 +44,9 @@ export interface Change {
   suppression?: { kind: 'bounce' | 'complaint'; diagnostic: string };
 }
 
-/** Returns the subject for a contact and a list. */
-export function consentSubject(account: number, person: string, list: number): string {
-  return `${SUBJECT.consents}.${account}.${person}.${list}`;
+/** Returns the subject for a contact, by the hash of `contactKey`, and a list. */
+export function consentSubject(accountId: number, person: string, list: number): string {
+  return `${SUBJECT.consents}.${accountId}.${person}.${list}`;
 }
 
 /** Returns the subject of the marker for an erased contact. The marker stays when the contact's choices are removed. */
@@ -210,11 +210,11 @@ export interface LinkSecrets {
 const MAILING_PREFIX = 'mailing-';
 
 /** Returns the name of a mailing's content in the bucket. */
-export function mailingObjectName(mailing: number): string {
-  return `${MAILING_PREFIX}${mailing}`;
+export function mailingObjectName(mailingId: number): string {
+  return `${MAILING_PREFIX}${mailingId}`;
 }
 
-/** Returns the mailing of an object that `mailingObjectName` named. */
+/** Returns the id of the mailing whose object has this name. */
 export function mailingOfObject(name: string): number {
   return Number(name.slice(MAILING_PREFIX.length));
 }

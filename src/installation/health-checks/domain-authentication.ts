@@ -23,20 +23,20 @@ const MECHANISMS = new Map([
 async function checkDomain(resolver: Resolver, sender: SenderDomain, spf: Finding | undefined): Promise<Finding[]> {
   const txt = (name: string) => textsAt(resolver, name);
   const [dkim, dmarc] = await Promise.all([
-    guarded(`DKIM of ${sender.domain}`, () => dkimCheck(txt, sender)),
-    guarded(`DMARC of ${sender.domain}`, () => dmarcCheck(txt, sender)),
+    runCheck(`DKIM of ${sender.domain}`, () => dkimCheck(txt, sender)),
+    runCheck(`DMARC of ${sender.domain}`, () => dmarcCheck(txt, sender)),
   ]);
   const passes = { spf: spf?.state !== 'fail', dkim: dkim.state !== 'fail' };
-  return [dkim, dmarc, await guarded(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
+  return [dkim, dmarc, await runCheck(`Alignment of ${sender.domain}`, () => alignmentCheck(txt, sender, passes))];
 }
 
 /** Checks the SPF record of a return path's domain. If the record is missing, suggests one that allows these SMTP relays. */
 export async function checkReturnPath(resolver: Resolver, domain: string, relays: Relay[]): Promise<Finding> {
-  return guarded(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
+  return runCheck(`SPF of ${domain}`, () => spfCheck((name) => textsAt(resolver, name), domain, relays));
 }
 
 /** Runs a check. If a lookup fails, returns a warning. */
-async function guarded(name: string, check: () => Promise<CheckResult>): Promise<Finding> {
+async function runCheck(name: string, check: () => Promise<CheckResult>): Promise<Finding> {
   try {
     return { name, ...(await check()) };
   } catch (error) {

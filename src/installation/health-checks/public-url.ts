@@ -97,7 +97,7 @@ function certificateOf(socket: TLSSocket): Certificate {
   const names = subjectaltname?.replaceAll(/(?:DNS|IP Address):/g, '') || String(subject?.CN ?? '');
   return {
     fault: socket.authorized ? null : String(socket.authorizationError),
-    names: shortened(names),
+    names: shorten(names),
     endsAt: new Date(valid_to),
   };
 }
@@ -110,7 +110,7 @@ function judge(url: string, answer: Answer, isProof: (proof: string) => boolean,
   if (certificate?.fault)
     return { state: 'fail', ...certificateFault(certificate.fault, { host, day, ...certificate }) };
   if (status >= 300 && status < 400 && location !== '') {
-    const found = sentence('address_redirects', { url, where: shortened(location) });
+    const found = sentence('address_redirects', { url, where: shorten(location) });
     return { state: 'fail', found, advice: [sentence('address_redirects_cure')] };
   }
   const { alive, proof } = jsonOf(answer.body);
@@ -135,7 +135,7 @@ function certificateFault(fault: string, values: { host: string; day: string; na
   if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return { found: sentence('certificate_name', values), advice: [sentence('certificate_name_cure', values)] };
   }
-  const found = sentence('certificate_untrusted', { ...values, code: shortened(fault) });
+  const found = sentence('certificate_untrusted', { ...values, code: shorten(fault) });
   return { found, advice: [sentence('certificate_untrusted_cure')] };
 }
 
@@ -151,7 +151,7 @@ function unreachable(publicUrl: string, error: unknown): Pick<Finding, 'found' |
   }
   const advice = [sentence('address_refused_cure', values)];
   if (code === 'ECONNREFUSED') return { found: sentence('address_refused', values), advice };
-  const reason = shortened(String(message || code));
+  const reason = shorten(String(message || code));
   return { found: sentence('address_broken', { ...values, reason }), advice };
 }
 
@@ -164,7 +164,7 @@ function jsonOf(text: string): { alive?: unknown; proof?: unknown } {
 }
 
 /** Returns a text from the response as one short line. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text
     .replaceAll(/[\p{C}\s]+/gu, ' ')
     .trim()

@@ -92,21 +92,21 @@ export class DeliveryProofs {
   }
 
   /** The proof that the node with this name was given a delivery. */
-  make(node: string, delivery: number): string {
-    return proof(this.#keys[0] ?? '', node, delivery);
+  make(node: string, deliveryId: number): string {
+    return proof(this.#keys[0] ?? '', node, deliveryId);
   }
 
   /** Returns true if `received` is the proof for this node and this delivery. */
-  isRight(node: string, delivery: number, received: string): boolean {
+  isRight(node: string, deliveryId: number, received: string): boolean {
     const bytes = Buffer.from(received);
     return this.#keys.some((key) => {
-      const expected = Buffer.from(proof(key, node, delivery));
+      const expected = Buffer.from(proof(key, node, deliveryId));
       return bytes.length === expected.length && timingSafeEqual(bytes, expected);
     });
   }
 }
 
-/** Makes a proof. The space separates its two parts, because names of nodes contain no space. */
-function proof(key: string, node: string, delivery: number): string {
-  return createHmac('sha256', key).update(`${node} ${delivery}`).digest().toString('base64url', 0, PROOF_BYTES);
+/** Makes a proof. A space separates the name and the id, because names of nodes contain no space. */
+function proof(key: string, node: string, deliveryId: number): string {
+  return createHmac('sha256', key).update(`${node} ${deliveryId}`).digest().toString('base64url', 0, PROOF_BYTES);
 }

@@ -77,9 +77,9 @@ export class Withdrawals {
   }
 
   /** Withdraws a mailing, or all mailings, from every node. Returns true once no node can start any of these mails. */
-  withdraw(mailing?: number): boolean {
+  withdraw(mailingId?: number): boolean {
     const open = [...this.#pages.values()].filter(
-      (page) => !page.isWithdrawn && (mailing === undefined || page.mailing.id === mailing),
+      (page) => !page.isWithdrawn && (mailingId === undefined || page.mailing.id === mailingId),
     );
     const newest = new Map<string, number>();
     for (const { run, id } of open) newest.set(run, Math.max(id, newest.get(run) ?? 0));
@@ -88,9 +88,9 @@ export class Withdrawals {
       const node = this.#fleet.find(run);
       if (node === undefined) continue;
       const isAlreadySent = node.withdrawals.some(
-        (withdrawal) => isWhole(withdrawal) && withdrawal.mailing === mailing && withdrawal.upTo >= upTo,
+        (withdrawal) => isWhole(withdrawal) && withdrawal.mailing === mailingId && withdrawal.upTo >= upTo,
       );
-      if (!isAlreadySent) this.#send(node, mailing === undefined ? { upTo } : { upTo, mailing });
+      if (!isAlreadySent) this.#send(node, mailingId === undefined ? { upTo } : { upTo, mailing: mailingId });
       if (this.#fleet.mayStart(node)) isDone = false;
     }
     return isDone;

@@ -36,7 +36,7 @@ export interface HeldPagesDeps {
   /** Returns true if mails may start now. */
   mayBegin(): boolean;
   /** Called with the outcome for a recipient of a page whose mail goes over this SMTP relay. */
-  onEnded(page: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;
+  onEnded(pageId: number, relayId: number | null, ended: Ended, outcome: Outcome | 'withdrawn'): void;
   log: Log;
 }
 

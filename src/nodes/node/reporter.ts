@@ -25,7 +25,7 @@ type Notice = Pick<Report, 'has' | 'isLast'>;
 
 /** An outcome that is not in a report yet. */
 interface Waiting {
-  page: number;
+  pageId: number;
   ended: Ended;
   /** When the outcome became known, monotonic milliseconds. */
   at: number;
@@ -66,8 +66,8 @@ export class Reporter {
   }
 
   /** Adds the outcome of a recipient of a page. */
-  add(page: number, ended: Ended): void {
-    this.#waiting.push({ page, ended, at: performance.now() });
+  add(pageId: number, ended: Ended): void {
+    this.#waiting.push({ pageId, ended, at: performance.now() });
     this.#start();
   }
 
@@ -113,13 +113,13 @@ export class Reporter {
     const byPage = new Map<number, Ended[]>();
     let count = 0;
     let characters = 0;
-    for (const { page, ended: outcome } of this.#waiting) {
+    for (const { pageId, ended: outcome } of this.#waiting) {
       const [, , , , , reply = ''] = outcome;
       characters += reply.length;
       if (count === MAX_ENDED || (count > 0 && characters > MAX_CHARACTERS)) break;
       count++;
-      const outcomes = byPage.get(page);
-      if (outcomes === undefined) byPage.set(page, [outcome]);
+      const outcomes = byPage.get(pageId);
+      if (outcomes === undefined) byPage.set(pageId, [outcome]);
       else outcomes.push(outcome);
     }
     this.#waiting.splice(0, count);

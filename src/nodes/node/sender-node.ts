@@ -71,8 +71,8 @@ export class SenderNode {
       courier: this.#relays,
       findContent: (name) => this.#contents.get(name),
       mayBegin: () => this.#hasLease() && !this.#reporter.isBehind,
-      onEnded: (page, relayId, ended, outcome) => {
-        this.#reporter.add(page, ended);
+      onEnded: (pageId, relayId, ended, outcome) => {
+        this.#reporter.add(pageId, ended);
         this.#note(relayId, outcome);
         if (outcome !== 'withdrawn') onOutcome(outcome);
       },
