@@ -47,7 +47,7 @@ function createMetrics({ db, clock, config }: Deps) {
   const deliveries = new Counter({
     ...options(
       'deliveries_total',
-      'Recipients by final result since the start of the service; a mail that was accepted and came back counts in both. Too few where mailings were deleted or failed mails sent again meanwhile.',
+      'Recipients by final result since the start of the service; a mail that was accepted and came back counts in both. The sum is too low if mailings were deleted or failed mails sent again meanwhile.',
     ),
     labelNames: ['result'],
   });

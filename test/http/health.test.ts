@@ -145,7 +145,10 @@ t.test('metrics are Prometheus text that follows the ledger', async (t) => {
   ]) {
     t.ok(lines.includes(line), line);
   }
-  t.match(text, /^# HELP sendlark_deliveries_total .* Too few where mailings were deleted or failed mails sent again/m);
+  t.match(
+    text,
+    /^# HELP sendlark_deliveries_total .* The sum is too low if mailings were deleted or failed mails sent again/m,
+  );
   t.match(text, /^sendlark_wal_bytes \d+$/m);
   t.match(text, /^sendlark_build_info\{version="[\d.]+",node="[\d.]+"\} 1$/m);
   for (const line of lines.filter((line) => line !== '')) {

@@ -88,7 +88,7 @@ const TAGS = [
   { name: 'Design pages', description: 'Pages on which whoever has the link can design an e-mail, without keys.' },
   {
     name: 'Open and click tracking',
-    description: 'What is learnt of opens and clicks, and what people chose about theirs.',
+    description: 'What the service records about opens and clicks, and what contacts chose about this.',
   },
   { name: 'Forms', description: 'Public pages by which people subscribe themselves, and confirm it by mail.' },
   { name: 'Places', description: 'The reference data: countries, states and cities.' },
@@ -136,7 +136,7 @@ const FAILURES: Record<string, string> = {
 };
 
 /** Added to the descriptions of operations that only signed-in users may perform. */
-const FOR_PEOPLE = 'Only for a signed-in user: a key pair gets 403.';
+const FOR_USERS = 'Only for a signed-in user: a key pair gets 403.';
 
 /**
  * Added to the descriptions of operations that key pairs may perform: the pair needs one of these scopes. The document also has the scopes
@@ -254,7 +254,7 @@ function describeRoute(
   const scopes = isForUsers || isForOperators ? null : sufficientScopes({ role, isReading, isForAnyScope, scope });
   const description = [
     schema?.description,
-    isForUsers && FOR_PEOPLE,
+    isForUsers && FOR_USERS,
     isForOperators && FOR_OPERATORS,
     scopes && forScopes(scopes),
   ]

@@ -200,7 +200,7 @@ export class Controller {
   }
 
   #record(record: FleetRecord, handoffs: NodeHandoffs): void {
-    this.#guarded('the state of the nodes could not be recorded; trying again', () => {
+    this.#attempt('the state of the nodes could not be recorded; trying again', () => {
       record.update(handoffs.fleet.all, this.#connection !== null && !this.#isCutOff);
       this.#failing.write();
     });
@@ -209,17 +209,17 @@ export class Controller {
 
   #writeRefusals(): void {
     const { client } = this.#deps;
-    this.#guarded('the number of refused messages of nodes could not be recorded', () => this.#refusals.flush(client));
+    this.#attempt('the number of refused messages of nodes could not be recorded', () => this.#refusals.flush(client));
   }
 
   #withdrawExcluded(contactWatch: ContactWatch, handoffs: NodeHandoffs): void {
-    this.#guarded('unsubscribed and suppressed contacts could not be read; trying again', () =>
-      handoffs.withdrawAddresses(contactWatch.look()),
+    this.#attempt('unsubscribed and suppressed contacts could not be read; trying again', () =>
+      handoffs.withdrawAddresses(contactWatch.findNew()),
     );
   }
 
   /** Runs `work` and logs its errors. */
-  #guarded(failure: string, work: () => void): void {
+  #attempt(failure: string, work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -326,7 +326,7 @@ class ContactWatch {
   }
 
   /** Returns the address ids of unsubscribes and suppressions that are new since the last call. */
-  look(): Set<number> {
+  findNew(): Set<number> {
     const rows = this.#since.all(this.#last);
     for (const { kind, id } of rows) {
       const kindName = kind === 0 ? 'unsubscribed' : 'suppressed';

@@ -209,7 +209,7 @@ export class NodeHandoffs implements Handoffs {
         for (const claim of claims) this.#end(page, claim, 'withdrawn');
         continue;
       }
-      this.#pacing.gave(claims.length);
+      this.#pacing.countGiven(claims.length);
       const content = this.#deps.contents.nameOf(batch.ready);
       this.#deps.sender.send(
         page.run,
@@ -254,7 +254,7 @@ export class NodeHandoffs implements Handoffs {
     const isOwnRun = isRunOf(report.run, name);
     if (report.isLast && isOwnRun) this.#deps.onGone(report.run);
     const node = isOwnRun ? this.#fleet.find(report.run) : undefined;
-    this.#pacing.reported();
+    this.#pacing.onReport();
     if (node === undefined || report.brain !== this.#controllerRun) return;
     // Pages are compared only once. If NATS stored a report twice because the node missed the acknowledgement, the second copy lists outdated
     // pages.
@@ -421,11 +421,11 @@ class NodePacing {
     this.#room = room;
   }
 
-  gave(count: number): void {
+  countGiven(count: number): void {
     this.#given += count;
   }
 
-  reported(): void {
+  onReport(): void {
     if (this.#room() >= FULL_ROUND) this.#wake();
   }
 

@@ -146,7 +146,7 @@ export class Feedback {
     const { db, lock, tokens, clock } = this.#deps;
     const applyConsent = consentApplier(db, tokens, clock, this.#run);
     return follow({
-      ...this.#following(connection, STREAM.consents, 'choice'),
+      ...this.#followOptions(connection, STREAM.consents, 'choice'),
       begin: () => {
         content.forget();
         return publishEverything(db, lock);
@@ -163,7 +163,7 @@ export class Feedback {
   #followHits(connection: NatsConnection): Promise<void> {
     const { clock } = this.#deps;
     return follow({
-      ...this.#following(connection, STREAM.hits, 'hits'),
+      ...this.#followOptions(connection, STREAM.hits, 'hits'),
       apply: (text) => {
         const decoded = decodeHits(text);
         if (decoded === null) throw new Error('the opens and clicks are malformed');
@@ -176,7 +176,7 @@ export class Feedback {
   }
 
   /** Returns the options that following any stream needs. Messages that cannot be applied are counted as `kind`. */
-  #following(connection: NatsConnection, stream: string, kind: RefusedMessage) {
+  #followOptions(connection: NatsConnection, stream: string, kind: RefusedMessage) {
     const { db, lock, log } = this.#deps;
     const refuse = (fields: object) => {
       addRefusedMessages(db.$client, kind, 1);
@@ -249,7 +249,7 @@ export class Feedback {
       } catch (error) {
         this.#note(step, false);
         if (lastLogged !== String(error))
-          this.#deps.log({ err: String(error) }, 'data for nodes could not be stored in NATS; trying again', 'warn');
+          this.#deps.log({ err: String(error) }, 'work for the public pages of nodes failed; trying again', 'warn');
         lastLogged = String(error);
       }
       await setTimeout(lastLogged === '' ? everyMs : RETRY_MS, null, { signal }).catch(() => undefined);

@@ -145,11 +145,13 @@ async function readUsage(request: FastifyRequest, id: string) {
  * Returns the stored state and city if the country is unchanged and the form could not show the city, for example because it is not in the
  * stored state. Otherwise returns 0 for both.
  */
-async function keptPlace(request: FastifyRequest, stored: Sender | null, country: number | ''): Promise<CityIds> {
+async function keptPlace(request: FastifyRequest, stored: Sender | null, countryId: number | ''): Promise<CityIds> {
   const none = { state_id: 0, city_id: 0 };
   if (stored === null) return none;
   const { country_id, state_id, city_id } = stored;
-  return country_id === country && (await cityText(request, country_id, stored)) === '' ? { state_id, city_id } : none;
+  return country_id === countryId && (await cityText(request, country_id, stored)) === ''
+    ? { state_id, city_id }
+    : none;
 }
 
 /** Returns a chosen id as a number; empty for any other text, so that the operation reports a missing value. */
