@@ -70,6 +70,8 @@ export interface Server {
 
 /** Limits the memory for new objects in each thread: rows and mails live for one batch only, so more memory saves no time. */
 const LIMITS = { maxYoungGenerationSizeMb: 6 };
+/** How long a thread stays idle before it asks to rest: if started without a write, and after a write. */
+const RESTS_AFTER_MS = { quiet: 5000, written: 60_000 };
 /**
  * The time after SHUTDOWN_SECONDS in which results of the last mails are recorded; then the process ends, even if something still hangs.
  */
@@ -161,8 +163,9 @@ async function serveFrom(
     logOptions(config),
   );
   const webhooks = new WebhookThread(db, config, LIMITS, log);
+  const limits = { resourceLimits: LIMITS, restsAfterMs: RESTS_AFTER_MS };
   const keptThread = (name: string, file: ThreadName) =>
-    new KeptThread({ name, file, client: db.$client, writes, config, resourceLimits: LIMITS, log: app.log });
+    new KeptThread({ name, file, client: db.$client, writes, config, ...limits, log: app.log });
   const background = keptThread('background', 'background-thread');
   const node = keptThread('node', 'node-thread');
   opened.push(async () => {

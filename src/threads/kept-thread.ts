@@ -17,8 +17,6 @@ import { endThread } from './end-thread.ts';
 const RESTART_MS = 1000;
 /** How often to check for work, in milliseconds; as often as the background thread does. */
 const LOOK_MS = 500;
-/** How long the thread stays idle before it asks to rest: if started without a write, and after a write. */
-const RESTS_AFTER_MS = { quiet: 5000, written: 60_000 };
 /** How long storing the heartbeat waits for the write lock. */
 const BEAT_WAIT_MS = 400;
 
@@ -39,6 +37,8 @@ interface KeptThreadDeps {
   writes: WriteLock;
   config: Config;
   resourceLimits: ResourceLimits;
+  /** How long the thread stays idle before it asks to rest: if started without a write, and after a write. */
+  restsAfterMs: Record<'quiet' | 'written', number>;
   log: {
     debug(fields: object, text: string): void;
     info(fields: object, text: string): void;
@@ -77,13 +77,13 @@ export class KeptThread {
   /** Starts the thread. `origin` is the origin on which the service listens. */
   start(origin: string): void {
     this.#origin = origin;
-    this.#run(RESTS_AFTER_MS.quiet);
+    this.#run(this.#deps.restsAfterMs.quiet);
   }
 
   /** Makes the thread check for work at once. */
   wake(): void {
     this.#before = null;
-    if (this.#timer !== undefined) this.#endRest(RESTS_AFTER_MS.written);
+    if (this.#timer !== undefined) this.#endRest('written');
     else this.#thread?.postMessage('wake');
   }
 
@@ -141,7 +141,7 @@ export class KeptThread {
     const isWritten = written === null || written.own !== this.#before?.own || written.others !== this.#before?.others;
     // The clock may have been set back, too.
     if (isWritten || now >= this.#restsUntil || now < this.#lookedAt) {
-      this.#endRest(RESTS_AFTER_MS[isWritten ? 'written' : 'quiet']);
+      this.#endRest(isWritten ? 'written' : 'quiet');
       return;
     }
     this.#lookedAt = now;
@@ -159,13 +159,13 @@ export class KeptThread {
     });
   }
 
-  #endRest(restsAfterMs: number): void {
-    const { name, log } = this.#deps;
+  #endRest(cause: 'quiet' | 'written'): void {
+    const { name, log, restsAfterMs } = this.#deps;
     clearInterval(this.#timer);
     this.#timer = undefined;
     if (this.#isClosing) return;
     log.debug({}, `the ${name} thread starts again`);
-    this.#run(restsAfterMs, this.#knownHolds);
+    this.#run(restsAfterMs[cause], this.#knownHolds);
   }
 
   /** Changes with every write to the database by any process; null if it cannot be read, which the thread then finds out and reports. */

@@ -127,6 +127,8 @@ async function resting(t: Test) {
   const thread = new KeptThread({
     ...{ name: 'background', file: 'background-thread', client: db.$client, writes: new WriteLock(db.$client) },
     ...{ config: readConfig({ DATABASE_PATH: path }), resourceLimits: {} },
+    // It rests as soon as it has nothing to do, and stays once a write has started it again.
+    restsAfterMs: { quiet: 0, written: 60_000 },
     log: { debug: say, info: say, warn: say, error: say },
   });
   t.teardown(async () => {
