@@ -81,8 +81,12 @@ const SendBody = Type.Object({
   ),
 });
 
-/** The API for transactional mail. */
+/** The API for transactional mail: a plugin, so that its parser of large bodies is that of no other route. */
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  await app.register(routesWithLargeBodies, deps);
+};
+
+const routesWithLargeBodies: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const client = db.$client;
   const templates = new CompiledTemplates(inTurn);
