@@ -58,8 +58,10 @@ t.test('no text has a word that the glossary discourages', async (t) => {
   const found = finder(words);
   const texts = textsIn(TEXTS, '');
   t.ok(texts.length > 3000, 'the texts are there');
-  for (const [path, text] of texts)
-    t.notMatch(text.replaceAll(/\{\w+\}|\(\([^)]*\)\)/g, ''), found, `${path}: ${text}`);
+  t.strictSame(
+    texts.filter(([, text]) => found.test(text.replaceAll(/\{\w+\}|\(\([^)]*\)\)/g, ''))),
+    [],
+  );
 });
 
 t.test('the word of before is found in a text, with its endings and in large letters', async (t) => {
