@@ -60,13 +60,18 @@ t.test('the timeline tells what happened with a person, newest first, in pages',
 
 /** Copies the newest mailing with its delivery to the contact and their events, so many times. */
 function multiplyHistory({ db }: TestApp, contact: number, times: number): void {
-  const columns = (table: string) =>
+  const columnsOf = (table: string) =>
     (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name).filter((name) => name !== 'id');
-  const copy = (table: string, id: number, set: Record<string, number>) => {
-    const names = columns(table);
-    const values = names.map((name) => (name in set ? set[name] : `"${name}"`));
-    const text = `INSERT INTO ${table} ("${names.join('","')}") SELECT ${values} FROM ${table} WHERE id = ? RETURNING id`;
-    return db.prepare<[number], number>(text).pluck().get(id) ?? 0;
+  const columns = {
+    mailings: columnsOf('mailings'),
+    deliveries: columnsOf('deliveries'),
+    events: columnsOf('events'),
+  };
+  const copy = (table: keyof typeof columns, id: number, set: Record<string, number>) => {
+    const names = columns[table];
+    const values = names.map((name) => (name in set ? `@${name}` : `"${name}"`));
+    const text = `INSERT INTO ${table} ("${names.join('","')}") SELECT ${values} FROM ${table} WHERE id = @id RETURNING id`;
+    return db.prepare<[object], number>(text).pluck().get({ ...set, id }) ?? 0;
   };
   const find = 'SELECT id, mailing_id FROM deliveries WHERE contact_id = ? ORDER BY id DESC';
   const delivery = db.prepare<[number], { id: number; mailing_id: number }>(find).get(contact);

@@ -7,8 +7,11 @@ import { assembleFields, MALFORMED, readUrlencoded } from '../../src/http/reques
 import { isEnvelope } from '../support/answered.ts';
 import { type CallOptions, type FilePart, startApp } from '../support/app.ts';
 
+/** For the tests whose requests are refused, and those that no other test sees anything of. */
+const app = await startApp(t);
+
 t.test('a part that is marked as JSON but is not JSON makes the request malformed', async (t) => {
-  const { fastify, one } = await startApp(t);
+  const { fastify, one } = app;
   const response = await fastify.inject({
     method: 'POST',
     url: '/api/contacts-type/add',
@@ -121,7 +124,6 @@ t.test('objects within a list or an object are read from JSON only, and a form t
 });
 
 t.test('hostile keys are field errors', async (t) => {
-  const app = await startApp(t);
   const keys = [
     'strIds[999999999]',
     'strIds[0][1]',
@@ -167,7 +169,6 @@ t.test('hostile keys are field errors', async (t) => {
 });
 
 t.test('a form that is cut off or cannot be made out is malformed, not a failure of ours', async (t) => {
-  const app = await startApp(t);
   const name = '--b\r\nContent-Disposition: form-data; name="name"\r\n\r\nReaders';
   const file = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail';
   for (const path of ['/contacts-type/add', '/contacts/upload-csv']) {
@@ -202,7 +203,6 @@ t.test('a form with a part that nobody can use is answered, however large the pa
 });
 
 t.test('the fields beside a file are few and short, because they are kept in memory', async (t) => {
-  const app = await startApp(t);
   const file: [string, { filename: string; content: string }] = ['file', { filename: 'a.csv', content: 'email\n' }];
   const many = Array.from({ length: 101 }, (_, at): [string, string] => [`field${at}`, 'x']);
   for (const fields of [many, [['name', 'x'.repeat(20_000)]] satisfies [string, string][]]) {
@@ -213,7 +213,6 @@ t.test('the fields beside a file are few and short, because they are kept in mem
 });
 
 t.test('an object where a text belongs is answered like any other fault', async (t) => {
-  const app = await startApp(t);
   const keyed = await app.one.call('POST', '/contacts/upload-csv', {
     multipart: [
       ['contact_type_id[a]', '1'],
@@ -233,7 +232,6 @@ t.test('an object where a text belongs is answered like any other fault', async 
 });
 
 t.test('a form of many small parts is bounded by its raw bytes', async (t) => {
-  const app = await startApp(t);
   const parts = Array.from({ length: 19_000 }, (_, at): [string, string] => [`field${at}`, 'x'.repeat(200)]);
   const { status, body } = await app.one.call('POST', '/contacts-type/add', {
     multipart: [['name', 'Readers'], ...parts],
@@ -283,7 +281,7 @@ t.test('assembling fields: no pair is lost or invented, whatever the keys', asyn
 });
 
 t.test('JSON that is nested very deeply is refused in every way it can be sent', async (t) => {
-  const { fastify, one } = await startApp(t);
+  const { fastify, one } = app;
   const depth = 200_000;
   const lists = '['.repeat(depth) + ']'.repeat(depth);
   const objects = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;

@@ -22,10 +22,12 @@ function routesOf(table: string): string[] {
   });
 }
 
+/** What the tests read the document of; it takes longer to make than the application itself. */
+const app = await startApp(t);
+
 const titleOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 t.test('the document is valid OpenAPI 3.1', async (t) => {
-  const app = await startApp(t);
   const validator = new Validator();
   const { valid, errors } = await validator.validate((await app.page('GET', '/docs/openapi.json')).body);
   t.ok(valid, JSON.stringify(errors));
@@ -33,7 +35,6 @@ t.test('the document is valid OpenAPI 3.1', async (t) => {
 });
 
 t.test('the document lists exactly the routes of the API', async (t) => {
-  const app = await startApp(t);
   const routes = routesOf(app.fastify.printRoutes({ commonPrefix: false }));
   t.ok(routes.length > 70, `${routes.length} routes`);
   t.strictSame(
@@ -45,7 +46,6 @@ t.test('the document lists exactly the routes of the API', async (t) => {
 });
 
 t.test('every operation has a name of its own, a resource, a summary, and its failures', async (t) => {
-  const app = await startApp(t);
   const document = await readDocument(app);
   const operations = operationsOf(document);
   t.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
@@ -64,7 +64,6 @@ t.test('every operation has a name of its own, a resource, a summary, and its fa
 });
 
 t.test('every parameter and body has an example, and each fits its schema', async (t) => {
-  const app = await startApp(t);
   for (const operation of operationsOf(await readDocument(app))) {
     for (const { name, example, schema } of operation.parameters) {
       t.ok(Schema.Check(schema, example), `${titleOf(operation)} ${name}`);
@@ -76,7 +75,6 @@ t.test('every parameter and body has an example, and each fits its schema', asyn
 });
 
 t.test('a file is described as a multipart form, every other body once, as JSON; the sample answers CSV', async (t) => {
-  const app = await startApp(t);
   const operations = operationsOf(await readDocument(app));
   const { body } = await app.page('GET', '/docs/openapi.json');
   for (const { path, method, bodies } of operations.filter(({ bodies }) => bodies.length > 0)) {
@@ -91,7 +89,6 @@ t.test('a file is described as a multipart form, every other body once, as JSON;
 });
 
 t.test('the page for readers loads its scripts from this server, compressed, and nothing else', async (t) => {
-  const app = await startApp(t);
   const { status, headers, text } = await app.page('GET', '/docs');
   t.equal(status, 200);
   t.match(headers['content-security-policy'], /^default-src 'none'; script-src 'self';.* connect-src 'self';/);
@@ -116,7 +113,6 @@ interface Described {
 }
 
 t.test('every schema has a name, every field a description, and the server an address', async (t) => {
-  const app = await startApp(t);
   const { body } = await app.page('GET', '/docs/openapi.json');
   t.strictSame(body.servers, [{ url: 'http://mail.example.com' }]);
   const unnamed: string[] = [];
@@ -155,7 +151,6 @@ t.test('every schema has a name, every field a description, and the server an ad
 const ONE_MAIL = /(?<![\w/.`-])(?:mails|(?:an?|the|each|every|this) mail)(?! (?:server|provider|program)|[\w/`.]\w)/i;
 
 t.test('one mail is an e-mail, as on the pages', async (t) => {
-  const app = await startApp(t);
   const texts: string[] = [];
   JSON.stringify(await readDocument(app), (key, value) => {
     if (/^(description|summary)$/.test(key) && typeof value === 'string') texts.push(value);
@@ -169,7 +164,6 @@ t.test('one mail is an e-mail, as on the pages', async (t) => {
 });
 
 t.test('every JSON answer has an example that fits its schema', async (t) => {
-  const app = await startApp(t);
   for (const { method, path, responses } of operationsOf(await readDocument(app))) {
     const answer = responses['200']?.content?.['application/json'];
     if (answer === undefined) continue;
@@ -181,7 +175,6 @@ t.test('every JSON answer has an example that fits its schema', async (t) => {
 const OTHER_IDS = new Set(['upload_id', 'message_id', 'rand_id']);
 
 t.test('an id has the same type in queries, bodies, answers and webhooks', async (t) => {
-  const app = await startApp(t);
   const { body } = await app.page('GET', '/docs/openapi.json');
   const wrong: string[] = [];
   const found = new Set<string>();
@@ -221,7 +214,6 @@ t.test('an id has the same type in queries, bodies, answers and webhooks', async
 });
 
 t.test('the headers that an operation reads, and those of its answers, are declared', async (t) => {
-  const app = await startApp(t);
   const operations = operationsOf(await readDocument(app));
   t.match(
     operations.flatMap(({ path, headers }) => headers.map((header) => ({ path, ...header }))),
@@ -238,7 +230,7 @@ t.test('the headers that an operation reads, and those of its answers, are decla
 t.test(
   'every event that a webhook can ask for is described, as a request with an example that fits its schema',
   async (t) => {
-    const { webhooks } = await readDocument(await startApp(t));
+    const { webhooks } = await readDocument(app);
     t.strictSame(Object.keys(webhooks), [...WEBHOOK_EVENTS, TEST_EVENT]);
     for (const [type, { post }] of Object.entries(webhooks)) {
       const { schema, example } = post.requestBody?.content['application/json'] ?? {};
@@ -248,7 +240,6 @@ t.test(
 );
 
 t.test('the document has nothing that common generators of clients leave out or refuse', async (t) => {
-  const app = await startApp(t);
   const { body } = await app.page('GET', '/docs/openapi.json');
   const wrong: string[] = [];
   const walk = (path: string, value: unknown): void => {
