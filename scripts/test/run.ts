@@ -23,8 +23,11 @@ export interface FileResult {
   memoryBytes: number;
 }
 
-/** How long a file may take at most. The process of a file that hangs is killed. */
-const FILE_MS = 400_000;
+/**
+ * The longest time for which a test file may report nothing. The whole time is not limited, because a walk through many pages takes many
+ * times as long beside other work. The process of a file that hangs is killed.
+ */
+const SILENT_MS = 400_000;
 const PROGRESS_MS = 15_000;
 /** How many files --slowest shows. */
 const SLOWEST_SHOWN = 20;
@@ -102,7 +105,7 @@ async function work(): Promise<void> {
 async function runProcess(): Promise<void> {
   const child = spawn(
     process.execPath,
-    ['--import=./scripts/run-sources.js', join(import.meta.dirname, 'worker.ts'), String(FILE_MS)],
+    ['--import=./scripts/run-sources.js', join(import.meta.dirname, 'worker.ts'), String(SILENT_MS)],
     {
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
       // Tap's limit for the whole process is off, because the time of each file is limited.
@@ -113,17 +116,20 @@ async function runProcess(): Promise<void> {
   if (!(fileNames instanceof Writable && tap instanceof Readable && resultLines instanceof Readable))
     throw new Error('a test process has no pipes');
   tap.pipe(report.parser());
+  tap.on('data', () => timer?.refresh());
   let running: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   const startNext = () => {
     clearTimeout(timer);
     running = queue.shift() ?? null;
     if (running === null) {
+      // A timer that has ended would start again with the last lines.
+      timer = undefined;
       fileNames.end();
       return;
     }
     // The process is killed a little later than the worker's own limit ends the file, because the worker can say which test hangs.
-    timer = setTimeout(() => child.kill('SIGKILL'), FILE_MS + 10_000);
+    timer = setTimeout(() => child.kill('SIGKILL'), SILENT_MS + 10_000);
     fileNames.write(`${running}\n`);
   };
   createInterface({ input: resultLines }).on('line', (line) => {

@@ -17,6 +17,11 @@ registerHooks({
     specifier === 'async-hook-domain' ? next(import.meta.url, context) : next(specifier, context),
 });
 
+/** Returns true if a subtest can have subtests itself. */
+export function isTest(inner: object): inner is Test {
+  return 'activeSubtests' in inner;
+}
+
 /** From now on, an uncaught error fails the innermost running test of `root`. */
 export function blameTests(root: Test): void {
   /** The running tests, from the outermost to the innermost. */
@@ -28,7 +33,6 @@ export function blameTests(root: Test): void {
     });
     test.on('subtestEnd', (inner) => running.splice(running.lastIndexOf(inner), 1));
   };
-  const isTest = (inner: object): inner is Test => 'activeSubtests' in inner;
   watch(root);
   for (const type of ['uncaughtException', 'unhandledRejection']) {
     process.on(type, (thrown: unknown) => {

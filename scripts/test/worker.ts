@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import type { FileResult } from './run.ts';
-import { blameTests } from './uncaught.ts';
+import { blameTests, isTest } from './uncaught.ts';
 
 // Tap must load after uncaught.ts, which replaces a package of tap.
 const { default: tap } = await import('tap');
@@ -35,8 +35,8 @@ registerHooks({
   },
 });
 
-/** How long one file may take at most. */
-const FILE_MS = Number(process.argv[2]);
+/** The longest time that a file may take from the start or end of one of its tests to the next, in milliseconds. */
+const STEP_MS = Number(process.argv[2]);
 /** The file descriptor of the pipe to run.ts. */
 const RESULTS_PIPE = 3;
 
@@ -45,8 +45,9 @@ await tap.test('files', { timeout: 24 * 3600_000 }, async (t) => {
   for await (const file of createInterface({ input: process.stdin })) {
     const started = performance.now();
     const cpuBefore = process.cpuUsage();
-    await t.test(file, { timeout: FILE_MS }, async (t) => {
+    await t.test(file, { timeout: STEP_MS }, async (t) => {
       current = t;
+      atEachStep(t, () => t.setTimeout(STEP_MS));
       await import(pathToFileURL(join(process.cwd(), file)).href);
     });
     const { user, system } = process.cpuUsage(cpuBefore);
@@ -59,3 +60,12 @@ await tap.test('files', { timeout: 24 * 3600_000 }, async (t) => {
     writeSync(RESULTS_PIPE, `${JSON.stringify(result)}\n`);
   }
 });
+
+/** Calls `act` whenever a test below this one starts or ends. */
+function atEachStep(test: Test, act: () => void): void {
+  test.on('subtestStart', (inner) => {
+    act();
+    if (isTest(inner)) atEachStep(inner, act);
+  });
+  test.on('subtestEnd', act);
+}
