@@ -109,8 +109,7 @@ export const SENTENCES = {
   held_restored: 'Restored from a backup, which does not know who was mailed after it was made',
   held_clock:
     'The clock of this machine is {days} days ahead of when the service last ran: nothing is sent until you resume sending or set the clock right',
-  held_settings:
-    'Mail goes to an SMTP server or to sender nodes and the public address is not set: links to unsubscribe would lead to this machine only',
+  held_settings: 'The public address is not set, so unsubscribe links would lead to this machine only',
   mail_sender_deleted: 'its sender was deleted',
   mail_sender_unverified: 'its sender is not verified yet',
   content_none: 'The e-mail has no content: the blank template needs template code',

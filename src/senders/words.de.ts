@@ -37,7 +37,7 @@ export const senders: Translation<typeof english> = {
   'senders.city.unknown':
     'Diesen Ort gibt es in der Liste des Landes nicht. Versuchen Sie den englischen Namen, oder lassen Sie den Ort leer und schreiben Sie ihn in die zweite Zeile der Postanschrift.',
   'senders.city.ambiguous':
-    'Diesen Namen haben mehrere Orte. Schreiben Sie die Region dahinter, etwa Halle, Lower Saxony.',
+    'Diesen Namen haben mehrere Orte. Schreiben Sie das Bundesland oder die Region auf Englisch dahinter, etwa Halle, Lower Saxony.',
   'senders.field.relay_id': 'SMTP-Server',
   'senders.hint.relay_id':
     'Wenn Sie einen SMTP-Server wählen, gehen die Mails dieses Absenders nur über diesen. Solange er nicht funktioniert, warten die Mails.',

@@ -169,7 +169,7 @@ export const users: Translation<typeof english> = {
   'factor.off.submit': 'Ausschalten',
   'factor.on.start': 'Authenticator-App einrichten',
   'factor.on.title': 'Authenticator-App einrichten',
-  'factor.on.scan': 'Scannen Sie dies mit einer Authenticator-App auf Ihrem Telefon.',
+  'factor.on.scan': 'Scannen Sie diesen QR-Code mit einer Authenticator-App auf Ihrem Telefon.',
   'factor.on.qr': 'QR-Code mit dem Einrichtungsschlüssel, der darunter steht',
   'factor.on.type': 'Oder geben Sie diesen Einrichtungsschlüssel in die App ein:',
   'factor.on.hint': 'Die sechs Ziffern, die die App jetzt zeigt.',
@@ -181,7 +181,7 @@ export const users: Translation<typeof english> = {
   },
   'factor.codes.title': 'Ihre Wiederherstellungscodes',
   'factor.codes.text':
-    'Jeder gilt einmal anstelle eines Codes der App. Drucken Sie die Codes jetzt aus, oder schreiben Sie sie auf: Sie werden nicht noch einmal gezeigt.',
+    'Jeder Code gilt einmal anstelle eines Codes der App. Drucken Sie die Codes jetzt aus, oder schreiben Sie sie auf: Sie werden nicht noch einmal gezeigt.',
   'factor.codes.renew': 'Neue Wiederherstellungscodes erstellen',
   'factor.codes.done': 'Ich habe sie gesichert',
   'settings.done.passkeyAdded': 'Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.',
@@ -214,7 +214,7 @@ export const users: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. Die Tracking-Domain ist {address}: Inhaber des ersten Kontos können sie unter Einstellungen › SMTP-Server ändern; öffnen Sie das Dashboard dann dort.',
+    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. Die Adresse dieser Installation ist {address}: Ein Inhaber des ersten Kontos kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

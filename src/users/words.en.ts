@@ -161,7 +161,7 @@ export const users = {
   'factor.off.submit': 'Turn off',
   'factor.on.start': 'Set up an authenticator app',
   'factor.on.title': 'Set up an authenticator app',
-  'factor.on.scan': 'Scan this with an authenticator app on your phone.',
+  'factor.on.scan': 'Scan this QR code with an authenticator app on your phone.',
   'factor.on.qr': 'QR code with the setup key that is written below it',
   'factor.on.type': 'Or type this setup key into the app:',
   'factor.on.hint': 'The six digits that the app shows now.',
@@ -170,7 +170,7 @@ export const users = {
   'factor.left': { one: '{count} recovery code is left.', other: '{count} recovery codes are left.' },
   'factor.codes.title': 'Your recovery codes',
   'factor.codes.text':
-    'Each works once in place of a code of the app. Print or write them down now: they are not shown again.',
+    'Each code works once in place of a code of the app. Print the codes or write them down now: they are not shown again.',
   'factor.codes.renew': 'Create new recovery codes',
   'factor.codes.done': 'I have saved them',
   'settings.done.passkeyAdded': 'The passkey was added. You can sign in with it from now on.',
@@ -202,7 +202,7 @@ export const users = {
   'passkeys.remove.text': 'Nobody can sign in with this passkey any more.',
   'passkeys.elsewhere': 'Passkeys of this installation work at {address} only. Open the dashboard there to add one.',
   'passkeys.impossible':
-    'Passkeys need an address with https and a host name, or localhost. The tracking domain is {address}: an owner of the first account can change it under Settings › SMTP servers; then open the dashboard there.',
+    'Passkeys need an address with https and a host name, or localhost. The address of this installation is {address}: an owner of the first account can set another one as the tracking domain, under Settings › SMTP servers; then open the dashboard there.',
   'passkeys.refused': 'The passkey could not be added. Please try again within five minutes.',
   'passkeys.make.title': 'Add a passkey',
   'passkeys.make.text': 'Your browser now asks where to keep the passkey and for your finger, your face or a PIN.',

@@ -167,7 +167,7 @@ t.test('a login link leads from the fragment to a form, and from there into the 
   const choice = { secret, name: 'Ann', email: 'ann@example.org', password: 'lark sings in the rain' };
   const bad = await post('/welcome', { ...choice, name: '', email: 'x', password: 'Password2024!' });
   t.equal(bad.status, 422);
-  for (const text of ['Please enter your name', 'not an e-mail address', 'This password is too common.'])
+  for (const text of ['Please enter your name', 'enter a valid e-mail address', 'This password is too common.'])
     t.match(bad.text, text);
   t.notMatch(bad.text, 'Password2024');
   const done = await post('/welcome', choice);

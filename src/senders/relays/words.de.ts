@@ -48,7 +48,7 @@ export const relays: Translation<typeof english> = {
   'smtp.state.fails': 'Gestört',
   'smtp.seen.answers': 'Test bestanden: {time}',
   'smtp.seen.works': 'Nahm eine Mail an: {time}',
-  'smtp.seen.fails': 'Gestört: {time}',
+  'smtp.seen.fails': 'Letzter Fehler: {time}',
   'smtp.field.name': 'Name',
   'smtp.hint.name': 'Empfänger sehen ihn nicht.',
   'smtp.field.host': 'Server',
@@ -57,7 +57,8 @@ export const relays: Translation<typeof english> = {
   'smtp.security.starttls': 'STARTTLS (meist Port 587)',
   'smtp.security.implicit': 'TLS (meist Port 465)',
   'smtp.security.none': 'Keine: nur dieser Rechner oder privates Netz',
-  'smtp.hint.security': 'Mails werden nie unverschlüsselt gesendet; der Server braucht ein gültiges Zertifikat.',
+  'smtp.hint.security':
+    'Für TLS braucht der Server ein gültiges Zertifikat. Ohne Verschlüsselung gehen Mails nur an diesen Rechner oder in ein privates Netz.',
   'smtp.field.port': 'Port',
   'smtp.field.username': 'Benutzername',
   'smtp.hint.username': 'Leer lassen, wenn der Server keinen verlangt.',

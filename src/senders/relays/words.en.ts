@@ -52,7 +52,8 @@ export const relays = {
   'smtp.security.starttls': 'STARTTLS (mostly port 587)',
   'smtp.security.implicit': 'TLS (mostly port 465)',
   'smtp.security.none': 'None: this machine or private network only',
-  'smtp.hint.security': 'Mail is never sent unencrypted; the server needs a valid certificate.',
+  'smtp.hint.security':
+    'For TLS the server needs a valid certificate. Without encryption, mail goes only to this machine or a private network.',
   'smtp.field.port': 'Port',
   'smtp.field.username': 'User name',
   'smtp.hint.username': 'Leave empty if the server asks for none.',

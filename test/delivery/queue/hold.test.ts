@@ -51,7 +51,7 @@ t.test(
       app.clock.advance(HOUR);
       await app.background();
       t.equal(left(app), 0, 'not even the verification mail, whose link would lead nowhere');
-      const reason = /^Mail goes to an SMTP server or to sender nodes and the public address is not set/;
+      const reason = /^The public address is not set, so unsubscribe links/;
       t.match(await report(utr), { status: 1, held_code: 'sending_held', held_reason: reason });
       t.match((await app.page('GET', '/readyz')).body, { ready: true, sending: 'held', held_reason: reason });
       t.match((await app.page('GET', '/metrics')).text, /^sendlark_sending_held 1$/m);

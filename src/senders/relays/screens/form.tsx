@@ -123,7 +123,7 @@ function RelayForm({
   const startsNow = stored === null && ways.queued > 0 && ways.environment.length === 0;
   return (
     <Card title={stored === null ? language.say('smtp.add') : language.say('smtp.change', { name: stored.name })}>
-      {ways.has_public_url === 0 && (
+      {stored === null && ways.has_public_url === 0 && (
         <Notice tone="warn">
           {language.say('smtp.noAddress')} <a href={`${LIST_PATH}#address`}>{language.say('smtp.noAddress.go')}</a>
         </Notice>

@@ -104,8 +104,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_restored: 'Aus einer Sicherung wiederhergestellt, die nicht weiß, wem danach schon gesendet wurde',
   held_clock:
     'Die Uhr dieses Rechners ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand fortsetzen oder die Uhr richtig stellen',
-  held_settings:
-    'Legen Sie zuerst eine Tracking-Domain fest: Ohne sie würden Abmeldelinks nur auf diesem Rechner funktionieren',
+  held_settings: 'Es gibt keine Tracking-Domain, deshalb würden Abmeldelinks nur auf diesem Rechner funktionieren',
   mail_sender_deleted: 'Der Absender der Mail wurde gelöscht',
   mail_sender_unverified: 'Der Absender der Mail ist noch nicht bestätigt',
   content_none: 'Die Mail hat keinen Inhalt: Die leere Vorlage braucht einen Quelltext',

@@ -8,7 +8,7 @@ export const signIn: Translation<typeof english> = {
   'login.password': 'Passwort',
   'login.submit': 'Anmelden',
   'login.forgotten':
-    'Passwort vergessen? Inhaber können Ihnen unter Einstellungen › Benutzer einen Anmeldelink erstellen; auf dem Server tut das „sendlark login-link --user“.',
+    'Passwort vergessen? Ein Inhaber kann Ihnen unter Einstellungen › Benutzer einen Anmeldelink erstellen, oder auf dem Server mit „sendlark login-link --user“.',
   'login.wrong': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
   'login.wait': {
     one: 'Zu viele Versuche. Bitte warten Sie eine Sekunde und versuchen Sie es noch einmal.',
@@ -33,8 +33,8 @@ export const signIn: Translation<typeof english> = {
   'welcome.continue': 'Weiter',
   'welcome.name': 'Ihr Name',
   'welcome.name.problem': 'Bitte geben Sie Ihren Namen ein, höchstens 255 Zeichen.',
-  'welcome.email.problem': 'Das ist keine E-Mail-Adresse.',
-  'welcome.email.taken': 'Mit dieser Adresse meldet sich schon jemand an.',
+  'welcome.email.problem': 'Bitte geben Sie eine gültige E-Mail-Adresse ein.',
+  'welcome.email.taken': 'Mit dieser Adresse meldet sich schon jemand an. Bitte geben Sie eine andere ein.',
   'welcome.password': 'Neues Passwort',
   'welcome.submit': 'Speichern und anmelden',
   'welcome.saved': 'Ihr neues Passwort ist gespeichert.',
@@ -42,7 +42,7 @@ export const signIn: Translation<typeof english> = {
     'Ihr neues Passwort ist gespeichert. Geben Sie zum Anmelden noch einen Code Ihrer Authenticator-App ein: Der Link hat nur das Passwort ersetzt.',
   'welcome.expired.title': 'Dieser Link gilt nicht mehr',
   'welcome.expired.text':
-    'Ein Link gilt einmal, 30 Minuten lang, und nur der neueste. Inhaber erstellen in den Einstellungen einen neuen; auf dem Server tut das jederzeit „sendlark login-link“.',
+    'Ein Link gilt nur einmal und nur für begrenzte Zeit, und nur der neueste gilt. Ein Inhaber kann unter Einstellungen › Benutzer einen neuen erstellen, oder auf dem Server mit „sendlark login-link“.',
   'password.hint':
     'Mindestens 12 Zeichen. Vier Wörter, die nicht zusammengehören, sind leicht zu merken und schwer zu erraten.',
   'password.short': 'Bitte wählen Sie mindestens 12 Zeichen.',

@@ -35,7 +35,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   held_segment_deleted: 'One of its segments was deleted',
   held_type_of_segment_deleted: 'The list of one of its segments was deleted',
   held_type_of_own_segment_deleted: 'The list of its segment was deleted',
-  held_settings: 'Set a tracking domain first: without it unsubscribe links would work on this machine only',
+  held_settings: 'There is no tracking domain, so unsubscribe links would work on this machine only',
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',

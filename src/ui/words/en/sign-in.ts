@@ -29,8 +29,8 @@ export const signIn = {
   'welcome.continue': 'Continue',
   'welcome.name': 'Your name',
   'welcome.name.problem': 'Please enter your name, at most 255 characters.',
-  'welcome.email.problem': 'This is not an e-mail address.',
-  'welcome.email.taken': 'Somebody signs in with this address already.',
+  'welcome.email.problem': 'Please enter a valid e-mail address.',
+  'welcome.email.taken': 'Somebody signs in with this address already. Please enter another.',
   'welcome.password': 'New password',
   'welcome.submit': 'Save and sign in',
   'welcome.saved': 'Your new password is saved.',
@@ -38,7 +38,7 @@ export const signIn = {
     'Your new password is saved. To sign in, enter a code of your authenticator app too: the link replaced the password alone.',
   'welcome.expired.title': 'This link no longer works',
   'welcome.expired.text':
-    'A link works once, for 30 minutes, and only the newest one works. An owner can create another in Settings, or with “sendlark login-link” on the server.',
+    'A link works once and for a limited time, and only the newest one works. An owner can create another under Settings › Users, or with “sendlark login-link” on the server.',
   'password.hint':
     'At least 12 characters. Four words that do not belong together are easy to remember and hard to guess.',
   'password.short': 'Please choose at least 12 characters.',
