@@ -50,8 +50,10 @@ export const SENTENCES = {
   cause_size: 'The e-mail is too large for the receiving server.',
   cause_content: 'The receiving server does not take this kind of content.',
   cause_sender: 'The receiving server does not accept the sender address.',
-  cause_policy: 'The receiving server refuses the e-mail by policy: reputation, authentication or content.',
-  cause_policy_for_now: 'The receiving server holds the e-mail back by policy: greylisting, rate or reputation.',
+  cause_policy:
+    'The receiving server refuses the e-mail by its rules: because of reputation, authentication or content.',
+  cause_policy_for_now:
+    'The receiving server holds the e-mail back by its rules: because of reputation or rate, or to see a second attempt.',
   cause_route: 'The receiving server could not be reached.',
   cause_expired: 'The e-mail could not be delivered in time.',
   cause_system: 'The receiving server has a problem of its own.',
@@ -85,9 +87,9 @@ export const SENTENCES = {
   held_mail: 'The e-mail "{subject}" cannot be sent: {problem}',
   held_by_relay: 'The SMTP server refuses mail: {reply}',
   held_by_refusal:
-    'The SMTP server refuses this sender or server, not the recipients (one recipient, now back in the queue): {reply}',
+    'The SMTP server refuses mail because of the sender or this machine, not because of the recipient, who is back in the queue: {reply}',
   held_by_refusals:
-    'The SMTP server refuses this sender or server, not the recipients ({count} recipients in a row, now back in the queue): {reply}',
+    'The SMTP server refuses mail because of the sender or this machine, not because of the recipients. {count} recipients in a row are back in the queue: {reply}',
   held_check_failed: 'The check found errors in the e-mail: {codes}',
   held_too_many_bounces:
     'Among the first {results} e-mails {bounces} bounced. More than 5% is a sign that addresses are old or invented, and harms the trust in the sender.',
@@ -164,10 +166,10 @@ export const SENTENCES = {
   column_email: 'One column must be the email.',
 
   // Results of the checks of the installation, and what to do.
-  files_private: 'nobody but their owner can read them',
+  files_private: 'only the owner of the files can read them',
   files_open_one: 'others can read a file with personal data, keys and secrets',
   files_open: 'others can read {count} files with personal data, keys and secrets',
-  files_cure: "Make it private: chmod 600 '{file}'",
+  files_cure: "Make the file private: chmod 600 '{file}'",
   settings_complete: 'complete',
   settings_remarks: 'valid, with warnings',
   settings_address:
@@ -183,7 +185,7 @@ export const SENTENCES = {
   clock_cure: 'Set the clock and keep it right, with systemd-timesyncd or chrony.',
   sending_on: 'not held',
   sending_held: 'held. {reason}',
-  sending_cure: 'To resume: the button in the dashboard, or sendlark release',
+  sending_cure: 'Resume sending with the button in the dashboard, or with sendlark release.',
   background_running: 'running',
   background_stalled: 'stalled: nothing is sent, and segments are not brought up to date',
   background_cure: 'Read the log, then restart the service. Nothing is lost: what is due is in the database.',
@@ -195,7 +197,7 @@ export const SENTENCES = {
   when_seconds: 'less than a minute ago',
   when_minute: 'a minute ago',
   when_minutes: '{count} minutes ago',
-  relay_cure: 'Mail waits and is tried again by itself. The test under Settings › SMTP servers finds the cause.',
+  relay_cure: 'Mail waits, and Sendlark tries again by itself. The test under Settings › SMTP servers finds the cause.',
 
   // Results of the DNS checks of a sender's domain, and what to do.
   dns_silent: 'DNS gives no answer ({code})',
@@ -213,7 +215,7 @@ export const SENTENCES = {
   dkim_missing: 'no record at {name}',
   dkim_other: 'another key at {name}',
   dkim_next: 'the next key waits for its record at {name}',
-  dkim_published: 'published and the same as ours: {names}',
+  dkim_published: 'published, and the same as here: {names}',
   dmarc_none: 'no record: large mail providers require one',
   dmarc_found: '{record} at {name}',
   dmarc_many: '{count} records at {name}',

@@ -50,7 +50,7 @@ t.test('the rule that stops mail is named with its value and what would change i
   t.equal(left.reason_code, 'unsubscribed_all');
   await get('/automations/pause', { utr });
   const paused = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message.why;
-  t.match(ruleOf(paused.rules, 'started'), [{ is_met: 0, change: 'Set the automation live, or send the campaign.' }]);
+  t.match(ruleOf(paused.rules, 'started'), [{ is_met: 0, change: 'Start the automation, or send the campaign.' }]);
 });
 
 t.test('caps are shown with how many mails count, and the words of the relay are kept', async (t) => {

@@ -30,7 +30,7 @@ export const CHECK_SENTENCES = {
   certificate_name_cure: 'Have the reverse proxy get a certificate for {host}.',
   certificate_untrusted: 'browsers do not trust the certificate of {host} ({code})',
   certificate_untrusted_cure:
-    "Have the reverse proxy get one from Let's Encrypt, as Caddy does by itself. If it has one, it must send the intermediate certificate too.",
+    'Have the reverse proxy get a certificate from Let’s Encrypt, as Caddy does by itself. If it has one already, it must send the intermediate certificate too.',
   address_redirects: '{url} leads on to {where}',
   address_redirects_cure:
     'Set the target of the redirect as the public address, or take the redirect out of the reverse proxy.',

@@ -32,7 +32,7 @@ export const FEATURE_SENTENCES = {
     'The address must begin with https://, so that nobody can change on its way what is sent to your contacts.',
   feed_zone: '“{name}” is not a time zone. Give one such as Europe/Berlin.',
   feed_time: 'Give the time of day as in 08:30.',
-  feeds_many: 'An account can have {count} feeds: delete one first',
+  feeds_many: 'An account can have at most {count} feeds: delete one first',
   feed_is_held: 'The feed is held: send or skip the waiting posts first',
   feed_not_held: 'The feed is not held',
 
@@ -56,7 +56,7 @@ export const FEATURE_SENTENCES = {
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
   why_started: 'The automation is live, or the campaign was sent.',
   why_not_started: 'The automation is not live, or the campaign was not sent yet.',
-  why_start: 'Set the automation live, or send the campaign.',
+  why_start: 'Start the automation, or send the campaign.',
   why_no_hold: 'Sending is not paused.',
   why_hold_change: 'End the pause, or remove its cause.',
   why_hours_open: 'Mail may be sent at this hour.',
@@ -82,7 +82,8 @@ export const FEATURE_SENTENCES = {
   why_awaits_winner: 'Waits for the winner of the A/B test.',
   why_test_change: 'Wait for the decision, or choose the winner.',
   why_no_warm_up: 'The domain of the sender is not being warmed up.',
-  why_warm_up: 'Warm-up of {domain}: {mails} of at most {volume} e-mails today (UTC). They are spread over the day.',
+  why_warm_up:
+    'Warm-up of {domain}: {mails} of at most {volume} e-mails today (UTC). The e-mails are spread over the day.',
   why_warm_up_change: 'Wait until tomorrow, or change the warm-up.',
   why_no_pace: 'No limit of {group} is known.',
   why_pace: '{group} asks for fewer e-mails: {per_minute} a minute for now, faster from {time} if it accepts them.',
@@ -143,7 +144,7 @@ export const FEATURE_SENTENCES = {
     'This e-mail can no longer be shown exactly as it was sent, because something that it was made from has changed since.',
 
   // Forms.
-  forms_many: 'An account can have {count} forms: delete one first',
+  forms_many: 'An account can have at most {count} forms: delete one first',
   form_field_twice: 'Each field can be asked for only once.',
   form_field_unknown: 'A form cannot ask for this field: {name}',
   form_address: 'Give an address that begins with https:// or http://.',
@@ -173,7 +174,7 @@ export const FEATURE_SENTENCES = {
     'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
   export_values: 'Values of {name} that do not fit the field and are skipped: {count} ({values})',
   lists_left:
-    'Lists that did not become segments, because the account has as many segments or rules as it may: {count}. They are in a field of each contact.',
+    'Lists that did not become segments, because the account has as many segments or rules as it may: {count}. These lists are in a field of each contact.',
   export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
   migrated_all: 'Unsubscribed at the other service, and from all mail here: {count}, new here: {added}',
   migrated_group:
@@ -236,7 +237,7 @@ export const FEATURE_SENTENCES = {
   webhook_plain: 'The address must begin with https://, because events contain personal data.',
   webhook_login: 'The address must not contain a user name or a password.',
   webhook_no_events: 'Choose at least one event.',
-  webhooks_many: 'An account can have {count} webhooks: delete one first',
+  webhooks_many: 'An account can have at most {count} webhooks: delete one first',
   webhook_many_waiting: 'Too many events wait to be sent to this webhook again ({count}): try again later',
 
   // Why an endpoint did not take an event.

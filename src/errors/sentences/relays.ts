@@ -9,8 +9,8 @@ export const RELAY_SENTENCES = {
   relay_password_again: 'Type the password again: the stored one goes only to the server it was typed for.',
   relay_named:
     'Senders that use this SMTP server only: {count}. Choose another server for these senders first, under Settings › Senders.',
-  relays_many: 'There can be {count} SMTP servers: delete one first',
-  providers_many: 'There can be {count} addresses for the events of providers: delete one first',
+  relays_many: 'There can be at most {count} SMTP servers: delete one first',
+  providers_many: 'There can be at most {count} addresses for the events of providers: delete one first',
   provider_key_unreadable:
     'This is not a verification key: copy it from Settings, Mail Settings, Event Webhook in SendGrid.',
   provider_key_none: 'Amazon SNS signs with certificates, so there is no key to give.',

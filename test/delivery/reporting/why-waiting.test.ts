@@ -26,7 +26,7 @@ t.test('a warm-up stops mail when the mails of the day are used up', async (t) =
   const utr = await startSend(shop);
   t.match(await rule(utr), {
     is_met: 0,
-    value: 'Warm-up of example.com: 1 of at most 1 e-mails today (UTC). They are spread over the day.',
+    value: 'Warm-up of example.com: 1 of at most 1 e-mails today (UTC). The e-mails are spread over the day.',
     change: 'Wait until tomorrow, or change the warm-up.',
   });
   t.match(await rule(series, '/automations/why'), { is_met: 0 });

@@ -149,7 +149,7 @@ t.test('a picture that was sent stays served and cannot be deleted, even when it
   await purge(app.db, () => undefined);
   const refused = await remove(app.one, picture);
   t.equal(refused.status, 409);
-  t.match(refused.body.errors, /in a campaign that was sent. It stays for its recipients/);
+  t.match(refused.body.errors, /in a campaign that was sent. The image stays for the recipients/);
   t.ok(await isServed(app, picture));
 });
 

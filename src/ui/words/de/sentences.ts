@@ -80,9 +80,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_mail: 'Die Mail „{subject}“ kann nicht gesendet werden: {problem}',
   held_by_relay: 'Der SMTP-Server nimmt keine Mails an: {reply}',
   held_by_refusal:
-    'Der SMTP-Server lehnt diesen Absender oder Server ab, nicht die Empfänger (ein Empfänger, jetzt wieder in der Warteschlange): {reply}',
+    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen des Empfängers, der wieder in der Warteschlange ist: {reply}',
   held_by_refusals:
-    'Der SMTP-Server lehnt diesen Absender oder Server ab, nicht die Empfänger ({count} Empfänger in Folge, jetzt wieder in der Warteschlange): {reply}',
+    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen der Empfänger. {count} Empfänger in Folge sind wieder in der Warteschlange: {reply}',
   held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
   held_too_many_bounces:
     'Von den ersten {results} Mails waren {bounces} Bounces. Mehr als 5 % sprechen für alte oder erfundene Adressen und schaden dem Ruf des Absenders.',
@@ -92,12 +92,12 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Von den ersten {results} Mails wurden {complaints} als Spam gemeldet. Mehr als 0,1 % sprechen dafür, dass die Empfänger nicht wissen, warum sie die Mail bekommen.',
   held_canary_unclear:
     'Die erste Gruppe hatte {size} Kontakte, und nur {results} Mails wurden angenommen oder endgültig abgelehnt. Die Server der anderen Kontakte haben die Mail zurückgestellt.',
-  held_type_deleted: 'Eine ihrer Listen wurde gelöscht',
+  held_type_deleted: 'Eine Liste der Kampagne wurde gelöscht',
   held_own_type_deleted: 'Die gewählte Liste wurde gelöscht',
-  held_segment_deleted: 'Eines ihrer Segmente wurde gelöscht',
+  held_segment_deleted: 'Ein Segment der Kampagne wurde gelöscht',
   held_own_segment_deleted: 'Das gewählte Segment wurde gelöscht',
-  held_type_of_segment_deleted: 'Die Liste eines ihrer Segmente wurde gelöscht',
-  held_type_of_own_segment_deleted: 'Die Liste ihres Segments wurde gelöscht',
+  held_type_of_segment_deleted: 'Die Liste eines Segments der Kampagne wurde gelöscht',
+  held_type_of_own_segment_deleted: 'Die Liste des gewählten Segments wurde gelöscht',
   held_rule_field_deleted: 'Eine Regel des Segments „{segment}“ benutzt das eigene Feld {field}, das gelöscht wurde',
   held_rule_field_changed:
     'Eine Regel des Segments „{segment}“ passt nicht zum eigenen Feld {field}, das jetzt vom Typ {type} ist',
@@ -160,10 +160,10 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
 
-  files_private: 'Nur ihr Inhaber kann sie lesen',
+  files_private: 'Nur der Eigentümer der Dateien kann sie lesen',
   files_open_one: 'Andere können eine Datei mit personenbezogenen Daten, Schlüsseln und Zugangsdaten lesen',
   files_open: 'Andere können {count} Dateien mit personenbezogenen Daten, Schlüsseln und Zugangsdaten lesen',
-  files_cure: "Schützen Sie sie: chmod 600 '{file}'",
+  files_cure: "Schützen Sie die Datei: chmod 600 '{file}'",
   settings_complete: 'Vollständig',
   settings_remarks: 'Gültig, mit Warnungen',
   settings_address:
@@ -180,7 +180,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   clock_cure: 'Stellen Sie die Uhr richtig, und lassen Sie sie künftig von systemd-timesyncd oder chrony stellen.',
   sending_on: 'Nicht pausiert',
   sending_held: 'Pausiert. {reason}',
-  sending_cure: 'Zum Fortsetzen: die Schaltfläche im Dashboard oder sendlark release',
+  sending_cure: 'Setzen Sie den Versand mit der Schaltfläche im Dashboard oder mit sendlark release fort.',
   background_running: 'Läuft',
   background_stalled: 'Steht still: Es wird nichts gesendet, und Segmente werden nicht aktualisiert',
   background_cure:
@@ -194,7 +194,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   when_minute: 'vor einer Minute',
   when_minutes: 'vor {count} Minuten',
   relay_cure:
-    'Mails warten und werden von selbst noch einmal gesendet. Die Ursache findet der Test unter Einstellungen › SMTP-Server.',
+    'Mails warten, und Sendlark versucht es von selbst noch einmal. Die Ursache findet der Test unter Einstellungen › SMTP-Server.',
 
   ...checkSentences,
   ...featureSentences,
@@ -223,12 +223,12 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   dmarc_many_cure: 'Behalten Sie einen der Einträge.',
   dmarc_policy: 'Der Eintrag braucht p=none, quarantine oder reject.',
   alignment_dkim: 'DKIM (d={domain})',
-  alignment_spf: 'SPF (Rückweg {domain})',
+  alignment_spf: 'SPF (Return-Path {domain})',
   alignment_both: '{one} und {other}',
   alignment_fails: 'Keine Prüfung, die für die Domain zählt, ist bestanden: {ways}',
   alignment_fails_cure: 'Beheben Sie, was weiter oben zu diesen Prüfungen steht.',
-  alignment_none: 'SPF zählt nur für den Rückweg {domain}, und Sendlark signiert nicht',
-  alignment_none_strict: 'SPF zählt nur für den Rückweg {domain} (aspf=s), und Sendlark signiert nicht',
+  alignment_none: 'SPF zählt nur für den Return-Path {domain}, und Sendlark signiert nicht',
+  alignment_none_strict: 'SPF zählt nur für den Return-Path {domain} (aspf=s), und Sendlark signiert nicht',
   alignment_none_cure: 'oder machen Sie BOUNCE_DOMAIN zu einer Subdomain von {domain}.',
 
   actor_command_line: 'Befehlszeile',

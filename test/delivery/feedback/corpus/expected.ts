@@ -89,7 +89,7 @@ export const expected: Readonly<Record<string, Expected>> = {
     delivery: 110,
     recipients: ['failed purser@ferry.example 5.7.1 failed'],
     verdict: 'failed',
-    reason: 'The receiving server refuses the e-mail by policy: reputation, authentication or content.',
+    reason: 'The receiving server refuses the e-mail by its rules: because of reputation, authentication or content.',
   },
   'gmail-no-such-user': {
     kind: 'status',

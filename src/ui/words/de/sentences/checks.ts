@@ -29,7 +29,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   certificate_name_cure: 'Lassen Sie den Reverse-Proxy ein Zertifikat für {host} holen.',
   certificate_untrusted: 'Browser vertrauen dem Zertifikat von {host} nicht ({code})',
   certificate_untrusted_cure:
-    'Lassen Sie den Reverse-Proxy eines von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er eines, muss er auch das Zwischenzertifikat senden.',
+    'Lassen Sie den Reverse-Proxy ein Zertifikat von Let’s Encrypt holen, wie Caddy es von selbst tut. Hat er schon eines, muss er auch das Zwischenzertifikat senden.',
   address_redirects: '{url} leitet weiter zu {where}',
   address_redirects_cure:
     'Legen Sie das Ziel der Weiterleitung als Tracking-Domain fest, oder nehmen Sie die Weiterleitung aus dem Reverse-Proxy.',

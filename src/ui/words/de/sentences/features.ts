@@ -33,7 +33,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was Ihre Kontakte bekommen.',
   feed_zone: '„{name}“ ist keine Zeitzone. Geben Sie eine wie Europe/Berlin an.',
   feed_time: 'Geben Sie die Uhrzeit wie 08:30 an.',
-  feeds_many: 'Ein Konto kann {count} Feeds haben: Löschen Sie zuerst einen',
+  feeds_many: 'Ein Konto kann höchstens {count} Feeds haben: Löschen Sie zuerst einen',
   feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
   feed_not_held: 'Der Feed ist nicht pausiert',
   feed_status: 'Die Antwort hatte den Status {status}.',
@@ -136,7 +136,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Diese Mail lässt sich nicht mehr genau so zeigen, wie sie gesendet wurde, weil sich seitdem etwas geändert hat, woraus sie entstand.',
 
   // Forms.
-  forms_many: 'Ein Konto kann {count} Formulare haben: Löschen Sie zuerst eines',
+  forms_many: 'Ein Konto kann höchstens {count} Formulare haben: Löschen Sie zuerst eines',
   form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',
   form_field_unknown: 'Dieses Feld kann ein Formular nicht abfragen: {name}',
   form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
@@ -231,9 +231,9 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   webhook_plain: 'Die Adresse muss mit https:// beginnen, weil Ereignisse personenbezogene Daten enthalten.',
   webhook_login: 'Die Adresse darf weder Benutzernamen noch Passwort enthalten.',
   webhook_no_events: 'Wählen Sie mindestens ein Ereignis.',
-  webhooks_many: 'Ein Konto kann {count} Webhooks haben. Löschen Sie zuerst einen.',
+  webhooks_many: 'Ein Konto kann höchstens {count} Webhooks haben. Löschen Sie zuerst einen.',
   webhook_many_waiting:
-    'Für diesen Webhook warten schon Ereignisse, die noch einmal gesendet werden ({count}). Versuchen Sie es danach noch einmal.',
+    'Für diesen Webhook warten zu viele Ereignisse, die noch einmal gesendet werden ({count}). Versuchen Sie es später noch einmal.',
 
   webhook_status: 'HTTP {status}',
   webhook_answer: 'HTTP {status}: {reply}',

@@ -26,29 +26,30 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   automation_is_live: 'Die Automation läuft: Pausieren Sie sie zuerst.',
   step_has_path: 'Entfernen Sie zuerst die Mails und Schritte auf den Wegen dieses Schritts.',
   mails_most: 'Eine Automation hat höchstens {count} Mails.',
-  removed_during_check: 'Eine Mail wurde entfernt, während die Automation geprüft wurde: Prüfen Sie sie noch einmal',
+  removed_during_check:
+    'Eine Mail wurde entfernt, während die Automation geprüft wurde: Prüfen Sie die Automation noch einmal',
   re_entry_without_keys:
     'Wählen Sie bei diesem Auslöser „Nie“ oder „Einige Tage nach der letzten Aufnahme“: Er hat keine neuen Ereignisse oder Daten.',
   group_of_live: 'Das Thema lässt sich ändern, solange die Automation pausiert ist.',
   no_sender: 'Es ist noch kein Absender gewählt',
   not_in_audience: 'Keiner der Empfänger dieser Mail hat diese Adresse.',
-  pictures_many: 'Ein Konto kann {count} Bilder haben. Löschen Sie zuerst einige.',
-  pictures_full: 'Die Bilder eines Kontos können zusammen {size} MB belegen. Löschen Sie zuerst einige.',
+  pictures_many: 'Ein Konto kann höchstens {count} Bilder haben. Löschen Sie zuerst einige.',
+  pictures_full: 'Die Bilder eines Kontos können zusammen höchstens {size} MB belegen. Löschen Sie zuerst einige.',
   picture_kept: 'Das Bild ist Ihr Logo oder in einem gespeicherten Baustein. Entfernen Sie es dort zuerst.',
   picture_used_once:
     'Das Bild wird in einer Kampagne, einer Mail einer Automation oder einer Vorlage verwendet. Entfernen Sie es dort zuerst.',
   picture_used:
     'Das Bild wird in {count} Kampagnen, Mails von Automationen und Vorlagen verwendet. Entfernen Sie es dort zuerst.',
   picture_sent_once:
-    'Das Bild steht in einer gesendeten Kampagne. Es bleibt für ihre Empfänger, auch wenn Sie die Kampagne löschen.',
+    'Das Bild steht in einer gesendeten Kampagne. Das Bild bleibt für die Empfänger, auch wenn Sie die Kampagne löschen.',
   picture_sent:
-    'Das Bild steht in {count} gesendeten Kampagnen. Es bleibt für ihre Empfänger, auch wenn Sie die Kampagnen löschen.',
-  templates_many: 'Ein Konto kann {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
+    'Das Bild steht in {count} gesendeten Kampagnen. Das Bild bleibt für die Empfänger, auch wenn Sie die Kampagnen löschen.',
+  templates_many: 'Ein Konto kann höchstens {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
   blocks_full:
-    'Ein Konto kann {count} gespeicherte Bausteine haben, die zusammen {size} MB belegen. Löschen Sie zuerst einige.',
+    'Ein Konto kann höchstens {count} gespeicherte Bausteine haben, die zusammen {size} MB belegen. Löschen Sie zuerst einige.',
   colour_wrong: '{name} ist keine Farbe. Geben Sie eine wie #1d5b46 ein.',
-  templates_full: 'Die Vorlagen eines Kontos können zusammen {size} MB belegen. Löschen Sie zuerst einige.',
-  archive_full: 'Das Archiv eines Kontos kann {count} Kampagnen haben: Entfernen Sie zuerst einige',
+  templates_full: 'Die Vorlagen eines Kontos können zusammen höchstens {size} MB belegen. Löschen Sie zuerst einige.',
+  archive_full: 'Das Archiv eines Kontos kann höchstens {count} Kampagnen haben: Entfernen Sie zuerst einige',
   archive_slug: 'Der Name in der Adresse hat 3 bis 60 Kleinbuchstaben, Ziffern und einzelne Bindestriche dazwischen.',
   action_ended: 'Die Aktion ist beendet',
   action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',

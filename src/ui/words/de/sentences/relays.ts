@@ -10,8 +10,8 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
     'Geben Sie das Passwort noch einmal ein: Das gespeicherte geht nur an den Server, für den es eingegeben wurde.',
   relay_named:
     'Absender, die nur diesen SMTP-Server verwenden: {count}. Wählen Sie für diese Absender zuerst einen anderen Server, unter Einstellungen › Absender.',
-  relays_many: 'Es kann {count} SMTP-Server geben. Löschen Sie zuerst einen.',
-  providers_many: 'Es kann {count} Adressen für Ereignisse von Anbietern geben. Löschen Sie zuerst eine.',
+  relays_many: 'Es kann höchstens {count} SMTP-Server geben. Löschen Sie zuerst einen.',
+  providers_many: 'Es kann höchstens {count} Adressen für Ereignisse von Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
     'Das ist kein Prüfschlüssel: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
   provider_key_none: 'Amazon SNS signiert mit Zertifikaten. Ein Schlüssel wird nicht gebraucht.',
