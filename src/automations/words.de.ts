@@ -40,7 +40,6 @@ export const automations: Translation<typeof english> = {
   'automations.next': 'Nächste Mail fällig',
   'automations.forecast.title': 'Kontakt nachschlagen',
   'automations.forecast.about': 'Was ein Kontakt bekommen hat, was wann kommt, oder warum nichts kommt.',
-  'automations.forecast.email': 'E-Mail-Adresse',
   'automations.forecast.waiting': 'Aktiv',
   'automations.forecast.finished': 'Abgeschlossen',
   'automations.forecast.left': 'Ausgestiegen',

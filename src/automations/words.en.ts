@@ -38,7 +38,6 @@ export const automations = {
   'automations.next': 'Next e-mail due',
   'automations.forecast.title': 'Look up a contact',
   'automations.forecast.about': 'What a contact received, what comes next and when, or why nothing comes.',
-  'automations.forecast.email': 'E-mail address',
   'automations.forecast.waiting': 'Active',
   'automations.forecast.finished': 'Completed',
   'automations.forecast.left': 'Exited',

@@ -96,7 +96,6 @@ export const people: Translation<typeof english> = {
   'contacts.job.undone': 'Rückgängig gemacht.',
   'contacts.job.failed': 'Die Aktion ist mittendrin fehlgeschlagen. Das Protokoll von Sendlark sagt, warum.',
   'contacts.job.progress': 'Fortschritt',
-  'contacts.job.of': '{finished} von {count}',
   'contacts.job.whole': 'Kontakte',
   'contacts.job.finished': 'Erledigt',
   'contacts.job.skipped': 'Unverändert',

@@ -93,7 +93,6 @@ export const people = {
   'contacts.job.undone': 'Undone.',
   'contacts.job.failed': 'The action failed halfway. The log of Sendlark says why.',
   'contacts.job.progress': 'Progress',
-  'contacts.job.of': '{finished} of {count}',
   'contacts.job.whole': 'Contacts',
   'contacts.job.finished': 'Done',
   'contacts.job.skipped': 'Unchanged',

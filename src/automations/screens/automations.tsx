@@ -122,7 +122,7 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
             </span>
           ),
         },
-        { heading: language.say('campaigns.state'), cell: ({ state }) => <StateBadge state={state} /> },
+        { heading: language.say('word.status'), cell: ({ state }) => <StateBadge state={state} /> },
         numberColumn(language, 'automations.mails', 'mails'),
         numberColumn(language, 'automations.people.waiting', 'waiting'),
         ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),

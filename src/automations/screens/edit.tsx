@@ -485,7 +485,7 @@ function AutomationFieldset({
   const trigger = recipe === undefined ? values.trigger_kind : RECIPE_BY_NAME[recipe].trigger.trigger_kind;
   // In the form for a new automation without a recipe, contacts can only enter by joining the target.
   const mayHaveOtherTriggers = triggers !== undefined || (trigger !== undefined && trigger !== 'join');
-  const none = { value: '', label: language.say('compose.choose') };
+  const none = { value: '', label: language.say('word.choose') };
   const offered = isForSegment(recipe) ? targets.filter(({ kind }) => kind === 'segment') : targets;
   return (
     <>
@@ -525,7 +525,7 @@ function AutomationFieldset({
         hint={language.say('automations.group.hint')}
         value={values.unsubscribe_group_id}
         options={[
-          { value: '0', label: language.say('compose.choose') },
+          { value: '0', label: language.say('word.choose') },
           ...groups.map(({ id, group_name: label }) => ({ value: String(id), label })),
         ]}
         problems={problems}

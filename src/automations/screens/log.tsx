@@ -65,12 +65,7 @@ function Log({ utr, email, log, pages, problems }: LogProps) {
   const language = useLanguage();
   return (
     <Card title={language.say('automations.log')}>
-      <SearchForm
-        name="email"
-        label={language.say('automations.forecast.email')}
-        find={language.say('campaigns.find')}
-        value={email}
-      />
+      <SearchForm name="email" label={language.say('word.email')} find={language.say('word.find')} value={email} />
       <Problem>{Object.values(problems).flat().join(' ')}</Problem>
       {email.trim() !== '' && (
         <p>
@@ -88,7 +83,7 @@ function Log({ utr, email, log, pages, problems }: LogProps) {
             columns={[
               { heading: language.say('automations.log.what'), cell: (line) => <bdi>{lineText(language, line)}</bdi> },
               {
-                heading: language.say('automations.forecast.email'),
+                heading: language.say('word.email'),
                 cell: ({ contact_id: id, email: address }) =>
                   id === null ? (
                     <bdi>{address}</bdi>

@@ -69,7 +69,7 @@ function People({ series, people, pages }: PeopleProps) {
           keyOf={({ id }) => id}
           columns={[
             {
-              heading: language.say('automations.forecast.email'),
+              heading: language.say('word.email'),
               cell: ({ contact_id: id, email }) =>
                 id === null ? (
                   <bdi>{email}</bdi>
@@ -135,7 +135,7 @@ export function PersonForecast({ email, forecast, now, isTrial }: PersonForecast
       <form method="get" class="narrow">
         <TextField
           name="email"
-          label={language.say('automations.forecast.email')}
+          label={language.say('word.email')}
           type="email"
           value={email}
           autocomplete="off"

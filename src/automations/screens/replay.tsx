@@ -281,12 +281,7 @@ function Paths({
   const language = useLanguage();
   return (
     <Card title={language.say('automations.replay.paths')}>
-      <SearchForm
-        name="email"
-        label={language.say('automations.forecast.email')}
-        find={language.say('campaigns.find')}
-        value={email}
-      >
+      <SearchForm name="email" label={language.say('word.email')} find={language.say('word.find')} value={email}>
         {Object.entries({ ...values, run: '1' }).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />
         ))}

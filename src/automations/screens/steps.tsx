@@ -438,7 +438,7 @@ type SettingsProps = StepChoices & { values: StepFields; problems: Problems };
 /** The form fields for the settings of a step, which depend on the kind of step. */
 function Settings({ targets, fields, events, values, problems }: SettingsProps) {
   const language = useLanguage();
-  const none = { value: '', label: language.say('compose.choose') };
+  const none = { value: '', label: language.say('word.choose') };
   switch (values.kind) {
     case 'exit':
       return null;
@@ -554,7 +554,7 @@ function WaitSettings({ fields, events, values, problems }: Omit<SettingsProps, 
         name="field"
         label={language.say('automations.step.dateField')}
         value={values.field}
-        options={[{ value: '', label: language.say('compose.choose') }, ...fieldOptions(language, dates)]}
+        options={[{ value: '', label: language.say('word.choose') }, ...fieldOptions(language, dates)]}
         problems={problems}
       />
       <SelectField

@@ -97,7 +97,7 @@ export function TriggerFieldset({
   problems: Problems;
 }) {
   const language = useLanguage();
-  const none = { value: '', label: language.say('compose.choose') };
+  const none = { value: '', label: language.say('word.choose') };
   return (
     <div class="trigger">
       <SelectField

@@ -226,7 +226,7 @@ function Campaigns({ summaries, usual, targets, kept, order, mayChange, now }: T
                 {sorted('name', language.say('campaigns.name'))}
               </th>
               <th scope="col" class="state">
-                {language.say('campaigns.state')}
+                {language.say('word.status')}
               </th>
               <th scope="col" class="audience">
                 {language.say('campaigns.audience')}

@@ -305,7 +305,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
               </a>
             ),
           },
-          { heading: language.say('campaigns.state'), cell: ({ state }) => language.say(`delivery.${state}`) },
+          { heading: language.say('word.status'), cell: ({ state }) => language.say(`delivery.${state}`) },
           numberColumn(language, 'campaigns.people', 'count'),
         ]}
       />

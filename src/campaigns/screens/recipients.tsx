@@ -205,7 +205,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
 function shownFilter(language: Language, filter: Filter, link: string | undefined): [heading: string, value: string][] {
   const { search, state, reason, did, domain } = filter;
   const parts: [heading: string, value: string][] = [];
-  if (state) parts.push([language.say('campaigns.state'), language.say(`delivery.${state}`)]);
+  if (state) parts.push([language.say('word.status'), language.say(`delivery.${state}`)]);
   if (reason) parts.push([language.say('campaigns.reason'), language.sentence(readStored(reason))]);
   if (link) parts.push([language.say('recipients.ofLink'), link]);
   if (did) parts.push(['', language.say(`recipients.did.${did}`)]);
@@ -256,11 +256,11 @@ function Recipients({
       <SearchForm
         name="search"
         label={language.say('recipients.search')}
-        find={language.say('campaigns.find')}
+        find={language.say('word.find')}
         value={filter.search ?? ''}
       >
-        <select name="state" aria-label={language.say('campaigns.state')}>
-          <option value="">{language.say('campaigns.state.any')}</option>
+        <select name="state" aria-label={language.say('word.status')}>
+          <option value="">{language.say('word.status.any')}</option>
           {SHOWN_DELIVERY_STATES.map((name) => (
             <option key={name} value={name} selected={name === filter.state}>
               {language.say(`delivery.${name}`)}
@@ -318,7 +318,7 @@ function FoundRecipients({
           cell: ({ email, contact_id: id }) => <Address email={email} contactId={id} />,
         },
         {
-          heading: language.say('campaigns.state'),
+          heading: language.say('word.status'),
           cell: ({ state }) => <DeliveryBadge state={state} />,
         },
         {

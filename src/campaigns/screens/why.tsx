@@ -61,7 +61,7 @@ export function WhyForm({ email, problems }: { email: string; problems: Paramete
       <form method="get" class="narrow">
         <TextField
           name="email"
-          label={language.say('automations.forecast.email')}
+          label={language.say('word.email')}
           type="email"
           value={email}
           autocomplete="off"

@@ -99,8 +99,7 @@ function NodeTable({ nodes, version, now }: Pick<Nodes, 'nodes'> & { version: st
         {
           heading: language.say('nodes.has'),
           isNumber: true,
-          cell: ({ recipients, room }) =>
-            language.say('contacts.job.of', { finished: recipients, count: recipients + room }),
+          cell: ({ recipients, room }) => language.say('word.of', { finished: recipients, count: recipients + room }),
         },
         {
           heading: language.say('nodes.accepted'),
@@ -124,7 +123,7 @@ function NodeTable({ nodes, version, now }: Pick<Nodes, 'nodes'> & { version: st
 function WarmUp({ warmUp }: { warmUp: Node['warm_up'] }) {
   const language = useLanguage();
   if (warmUp === null) return '–';
-  const text = language.say('contacts.job.of', { finished: warmUp.given, count: warmUp.ceiling });
+  const text = language.say('word.of', { finished: warmUp.given, count: warmUp.ceiling });
   return (
     <span class="named">
       <span>{text}</span>

@@ -80,7 +80,7 @@ function List({ templates, builtIn, search, isLater, mayAdd }: ListProps) {
         <SearchForm
           name="search"
           label={language.say('templates.name')}
-          find={language.say('campaigns.find')}
+          find={language.say('word.find')}
           value={search}
         />
       )}

@@ -69,11 +69,11 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
       <SearchForm
         name="email"
         label={language.say('transactional.search')}
-        find={language.say('campaigns.find')}
+        find={language.say('word.find')}
         value={email}
       >
-        <select name="state" aria-label={language.say('campaigns.state')}>
-          <option value="">{language.say('campaigns.state.any')}</option>
+        <select name="state" aria-label={language.say('word.status')}>
+          <option value="">{language.say('word.status.any')}</option>
           {DELIVERY_STATE_NAMES.map((name) => (
             <option key={name} value={name} selected={name === state}>
               {language.say(`delivery.${name}`)}
@@ -104,7 +104,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
             },
             { heading: language.say('outbox.to'), cell: ({ email: to }) => <bdi>{to}</bdi> },
             {
-              heading: language.say('campaigns.state'),
+              heading: language.say('word.status'),
               cell: (mail) => <DeliveryBadge state={shownDeliveryState(mail.state, mail.reply)} />,
             },
             {
@@ -143,7 +143,7 @@ function OneMail({ mail, canRead }: { mail: Mail; canRead: boolean }) {
   const language = useLanguage();
   const at = (time: string) => <Time at={new Date(time)} />;
   const facts: (readonly [PlainKey, ComponentChildren])[] = [
-    ['campaigns.state', <DeliveryBadge key="state" state={shownDeliveryState(mail.state, mail.reply)} />],
+    ['word.status', <DeliveryBadge key="state" state={shownDeliveryState(mail.state, mail.reply)} />],
     ...(mail.reply ? [['recipients.why', <bdi key="reply">{language.sentence(mail.reply)}</bdi>] as const] : []),
     ['outbox.to', <bdi key="to">{mail.name === '' ? mail.email : `${mail.name} <${mail.email}>`}</bdi>],
     ['transactional.attempts', language.number(mail.attempts)],

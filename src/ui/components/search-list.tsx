@@ -62,14 +62,9 @@ export function SearchList({
   const href = (before?: number) => withQuery(`/${kind}`, { ...query, search, state: chosen, before });
   return (
     <>
-      <SearchForm
-        name="search"
-        label={language.say(`${kind}.search`)}
-        find={language.say('campaigns.find')}
-        value={search}
-      >
-        <select name="state" aria-label={language.say('campaigns.state')}>
-          <option value="">{language.say('campaigns.state.any')}</option>
+      <SearchForm name="search" label={language.say(`${kind}.search`)} find={language.say('word.find')} value={search}>
+        <select name="state" aria-label={language.say('word.status')}>
+          <option value="">{language.say('word.status.any')}</option>
           {states.map((state) => (
             <option key={state} value={state} selected={state === chosen}>
               {language.say(`state.${state}`)}

@@ -187,7 +187,7 @@ function ActionProgress({
     question ??
     (job.state === 'selecting'
       ? language.say('contacts.count', { count: job.whole })
-      : language.say('contacts.job.of', { finished, count: job.whole }));
+      : language.say('word.of', { finished, count: job.whole }));
   const button = (change: 'cancel' | 'undo') => (
     <form method="post" action={`/contacts/actions/${job.id}/${change}`}>
       <Button

@@ -55,7 +55,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
   ];
   const progress = isReading
     ? language.percent(Math.floor((100 * upload.bytes_read) / Math.max(upload.bytes, 1)) / 100)
-    : language.say('contacts.job.of', { finished: upload.written, count: upload.whole });
+    : language.say('word.of', { finished: upload.written, count: upload.whole });
   const { failed, errors } = report ?? upload;
   const notes = new Map([...upload.notes, ...(report?.notes ?? [])].map((note) => [stored(note), note]));
   return (

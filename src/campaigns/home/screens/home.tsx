@@ -199,7 +199,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
             heading: language.say('campaigns.name'),
             cell: ({ utr, name }) => <a href={`/campaigns/${utr}`}>{name}</a>,
           },
-          { heading: language.say('campaigns.state'), cell: ({ state }) => <StateBadge state={state} /> },
+          { heading: language.say('word.status'), cell: ({ state }) => <StateBadge state={state} /> },
           {
             heading: language.say('home.last.sent'),
             cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,

@@ -180,9 +180,7 @@ function withEmptyChoice(
   options: { value: string; label: string }[],
 ) {
   const isChosen = options.some((option) => option.value === value);
-  return isChosen || options.length === 1
-    ? options
-    : [{ value: '', label: language.say('compose.choose') }, ...options];
+  return isChosen || options.length === 1 ? options : [{ value: '', label: language.say('word.choose') }, ...options];
 }
 
 /** Returns the targets with the chosen ones first, so that a user sees them in a long list. */

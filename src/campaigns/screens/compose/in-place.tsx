@@ -136,7 +136,7 @@ export function InPlace({ utr, missing, countries, refused }: InPlaceProps) {
           <SelectField
             {...input('sender', 'country_id')}
             label={language.say('senders.field.country_id')}
-            options={[{ value: '', label: language.say('compose.choose') }, ...countryOptions(language, countries)]}
+            options={[{ value: '', label: language.say('word.choose') }, ...countryOptions(language, countries)]}
             required
           />
         </Folded>

@@ -80,12 +80,7 @@ function Outbox({ mails, search, isLater, leaves, now }: OutboxList) {
       ) : (
         <p class="quiet-text">{language.say('outbox.about', { count: MAX_MAILS })}</p>
       )}
-      <SearchForm
-        name="search"
-        label={language.say('outbox.search')}
-        find={language.say('campaigns.find')}
-        value={search}
-      />
+      <SearchForm name="search" label={language.say('outbox.search')} find={language.say('word.find')} value={search} />
       {shown.length === 0 ? (
         <NothingFound title={language.say('outbox.none')} all="/outbox" />
       ) : (

@@ -141,12 +141,7 @@ function Pictures({ pictures, search, isLater }: Omit<ListProps, 'mayAdd' | 'pro
   }
   return (
     <>
-      <SearchForm
-        name="search"
-        label={language.say('images.search')}
-        find={language.say('campaigns.find')}
-        value={search}
-      />
+      <SearchForm name="search" label={language.say('images.search')} find={language.say('word.find')} value={search} />
       {shown.length === 0 ? (
         <NothingFound title={language.say('images.none')} all="/images" />
       ) : (
