@@ -25,9 +25,9 @@ const WORDS: Readonly<Record<PageLanguage, MailWords>> = {
   },
   de: {
     confirm: 'Anmeldung bestätigen',
-    open: 'Öffnen Sie diese Seite und drücken Sie den Knopf, um zu bestätigen:',
+    open: 'Öffnen Sie diese Seite und klicken Sie auf die Schaltfläche, um zu bestätigen:',
     works: (days) => `Der Link gilt ${days} Tage. Waren Sie es nicht, tun Sie nichts: Sie sind nicht angemeldet.`,
-    button: 'Der Knopf geht nicht? Öffnen Sie',
+    button: 'Die Schaltfläche funktioniert nicht? Öffnen Sie',
   },
   fr: {
     confirm: 'Confirmer l’abonnement',

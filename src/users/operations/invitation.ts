@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<LanguageCode, Texts>> = {
     paragraph: (inviter) => `${inviter} verschickt Mails mit Sendlark und lädt Sie ein, im selben Konto mitzuarbeiten.`,
     button: 'Passwort wählen',
     note: `Der Link gilt einmal, ${INVITATION_DAYS} Tage lang. Erwarten Sie diese Mail nicht, tun Sie nichts.`,
-    fallback: 'Der Knopf geht nicht? Öffnen Sie',
+    fallback: 'Die Schaltfläche funktioniert nicht? Öffnen Sie',
   },
 };
 
