@@ -106,6 +106,32 @@ t.test('whoever chose people but no action is told so', async (t) => {
   t.match(text, 'No action was chosen.');
 });
 
+t.test('headings sort the list by address and by age, and keep its filter', async (t) => {
+  const app = await startApp(t);
+  await fillAccount(t, app);
+  const { open } = visitor(app);
+  const table = async (path: string) => {
+    const { text } = await open(path);
+    const [, sorted] = /<th scope="col" aria-sort="(\w+)"/.exec(text) ?? [];
+    const links = [...text.matchAll(/<th scope="col"[^>]*><a href="([^"]*)"/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&'),
+    );
+    const addresses = [...text.matchAll(/<td class="email">([^<]+)</g)].map(([, address = '']) => address);
+    return { sorted, links, addresses };
+  };
+  const newest = await table('/contacts?search=example.org');
+  t.equal(newest.sorted, 'descending');
+  const [byAddress = '', byAge = ''] = newest.links;
+  const sorted = await table(byAddress);
+  t.equal(sorted.sorted, 'ascending');
+  t.strictSame(sorted.addresses, sorted.addresses.toSorted());
+  t.ok(sorted.addresses.every((address) => address.endsWith('example.org')));
+  const oldest = await table(byAge);
+  t.equal(oldest.sorted, 'ascending');
+  t.not(oldest.addresses[0], newest.addresses[0]);
+  t.equal(oldest.links[1], '/contacts?search=example.org&order=newest');
+});
+
 t.test('a viewer sees people and is offered no changes', async (t) => {
   const app = await startApp(t);
   await fillAccount(t, app);

@@ -168,7 +168,7 @@ export class Pace {
 
 /** The orders of contacts: by the time at which they were added, or by address. */
 export const CONTACT_ORDERS = ['newest', 'oldest', 'email'] as const;
-type ContactOrder = (typeof CONTACT_ORDERS)[number];
+export type ContactOrder = (typeof CONTACT_ORDERS)[number];
 
 /** A place in an order of contacts: after this id, or in the order by address, after this address and id. */
 interface Place {

@@ -97,7 +97,7 @@ export function FilterBar({ filter, choices }: { filter: PeopleFilter; choices: 
   const language = useLanguage();
   const { chosen, view, fields } = filter;
   const any = { value: '', label: language.say('contacts.any') };
-  const isOpen = Object.keys(chosen).some((name) => name !== 'search') || fields.length > 0 || view.order !== undefined;
+  const isOpen = Object.keys(chosen).some((name) => name !== 'search') || fields.length > 0;
   return (
     <search>
       <form method="get" action="/contacts" id="people-filter" class="people-filter">

@@ -16,6 +16,7 @@ import { texts } from '../../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel, fieldText } from '../../../ui/words/known.ts';
 import type { ListedContactType } from '../../contact-types/operations.ts';
+import { CONTACT_ORDERS, type ContactOrder } from '../../search/find-contacts.ts';
 import { countContacts, type FoundContact, type FoundContacts, findContacts } from '../../search/operations.ts';
 import { exportContacts } from '../operations.ts';
 import {
@@ -277,8 +278,13 @@ function PeopleTable({
 }) {
   const language = useLanguage();
   // A narrow window shows only the name and the two columns with an `area`.
-  const columns: (Column<FoundContact> & { area?: 'email' | 'state' })[] = [
-    { heading: language.say('contacts.email'), area: 'email', cell: ({ email }) => email },
+  const columns: (Column<FoundContact> & { area?: 'email' | 'state'; orders?: ColumnOrders })[] = [
+    {
+      heading: language.say('contacts.email'),
+      area: 'email',
+      orders: { ascending: 'email' },
+      cell: ({ email }) => email,
+    },
     { heading: language.say('contacts.type'), cell: (row) => row.contact_type_name },
     {
       heading: language.say('contacts.mail'),
@@ -291,6 +297,7 @@ function PeopleTable({
     })),
     {
       heading: language.say('contacts.added'),
+      orders: { descending: 'newest', ascending: 'oldest' },
       cell: (row) => <span class="one-line">{language.date(new Date(row.created_at))}</span>,
     },
   ];
@@ -307,11 +314,15 @@ function PeopleTable({
               </th>
             )}
             <th scope="col">{language.say('contacts.name')}</th>
-            {columns.map(({ heading }) => (
-              <th key={heading} scope="col">
-                {heading}
-              </th>
-            ))}
+            {columns.map(({ heading, orders }) =>
+              orders === undefined ? (
+                <th key={heading} scope="col">
+                  {heading}
+                </th>
+              ) : (
+                <SortedHeading key={heading} {...{ heading, orders, filter }} />
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -340,6 +351,25 @@ function PeopleTable({
         </tbody>
       </table>
     </ScrollRegion>
+  );
+}
+
+/** The orders of the list by one column; the heading of a column that is not sorted leads to the first one. */
+type ColumnOrders = Partial<Record<'ascending' | 'descending', ContactOrder>>;
+
+/** The heading of a column by which the list can be sorted: a link to the list in that order, or in the opposite one. */
+function SortedHeading({ heading, orders, filter }: { heading: string; orders: ColumnOrders; filter: PeopleFilter }) {
+  const current = filter.view.order ?? CONTACT_ORDERS[0];
+  const direction = (['ascending', 'descending'] as const).find((name) => orders[name] === current);
+  const next = Object.values(orders).find((order) => order !== current) ?? CONTACT_ORDERS[0];
+  const { after: _, ...view } = filter.view;
+  return (
+    <th scope="col" aria-sort={direction}>
+      <a href={listAddress({ ...filter, view }, { order: next })}>
+        {heading}
+        {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ↑' : ' ↓'}</span>}
+      </a>
+    </th>
   );
 }
 
