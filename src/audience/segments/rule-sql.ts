@@ -112,13 +112,15 @@ function positiveHolds(
 ): string {
   if (operator === 'is blank') return `${value} = ''`;
   const [first = '', second = ''] = rule.operands;
+  // NULL for a field that is not set, which makes the whole condition false. A comparison with '' would read the field a second time.
+  const setValue = `nullif(${value}, '')`;
   switch (rule.type) {
     case 'text':
       return textHolds(operator, `fold(${value})`, bind(fold(first)));
     case 'number':
-      return `${value} <> '' AND ${numberHolds(operator, `CAST(${value} AS REAL)`, rule.operands, bind)}`;
+      return `ifnull(${numberHolds(operator, `CAST(${setValue} AS REAL)`, rule.operands, bind)}, 0)`;
     case 'datetime-local':
-      return `${value} <> '' AND ${momentHolds(operator, `substr(${value} || 'T00:00', 1, 16)`, first, second, now, bind)}`;
+      return `ifnull(${momentHolds(operator, `substr(${setValue} || 'T00:00', 1, 16)`, first, second, now, bind)}, 0)`;
     case 'yearly-date':
       return operator === 'is'
         ? `${value} = ${bind(first)}`
