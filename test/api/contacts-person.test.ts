@@ -71,7 +71,12 @@ function multiplyHistory({ db }: TestApp, contact: number, times: number): void 
     const names = columns[table];
     const values = names.map((name) => (name in set ? `@${name}` : `"${name}"`));
     const text = `INSERT INTO ${table} ("${names.join('","')}") SELECT ${values} FROM ${table} WHERE id = @id RETURNING id`;
-    return db.prepare<[object], number>(text).pluck().get({ ...set, id }) ?? 0;
+    return (
+      db
+        .prepare<[object], number>(text)
+        .pluck()
+        .get({ ...set, id }) ?? 0
+    );
   };
   const find = 'SELECT id, mailing_id FROM deliveries WHERE contact_id = ? ORDER BY id DESC';
   const delivery = db.prepare<[number], { id: number; mailing_id: number }>(find).get(contact);
