@@ -99,7 +99,7 @@ t.test('an address where nobody listens, or without an entry in the DNS, is name
 
 t.test('the certificate is judged by its authority, its name and its end', async (t) => {
   const untrusted = await startHttps(t, localhostCertificate(), false);
-  t.match(await look(untrusted), { state: 'fail', found: /do not trust .*SELF_SIGNED/, advice: [/Let's Encrypt/] });
+  t.match(await look(untrusted), { state: 'fail', found: /do not trust .*SELF_SIGNED/, advice: [/Let’s Encrypt/] });
   await t.test('of another name', async (t) => {
     const url = await startHttps(t, localhostCertificate({ otherName: 'shop.example' }), true);
     t.match(await look(url), { state: 'fail', found: /is for other names: shop\.example$/, advice: [/localhost/] });

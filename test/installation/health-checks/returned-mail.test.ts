@@ -64,7 +64,7 @@ t.test('what is wrong on the way is said with its cure, and never fails the doct
     found: /was refused at 127\.0\.0\.1: 550 5\.1\.1 No such return path here$/,
     advice: [/another installation/],
   });
-  t.match(await check(app, 1), { state: 'warn', found: /nobody takes mail .* ECONNREFUSED$/, advice: [/firewall/] });
+  t.match(await check(app, 1), { state: 'warn', found: /no server takes mail .* ECONNREFUSED$/, advice: [/firewall/] });
   t.match(await check(app, 1, failing('ENOTFOUND')), { state: 'warn', found: /names no server .*\(ENOTFOUND\)$/ });
   t.match(await check(app, 1, failing('ENODATA')), { state: 'warn', found: /at returns\.example\.com, port 1/ });
   const noMail = async () => [{ exchange: '', priority: 0 }];
