@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
 import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibility.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
+import type { Target } from '../../database/schema/index.ts';
 import { AskedValues, type Condition, prepareCondition } from '../content/conditions.ts';
 import { mergeLine, type Placeholder, type Values } from '../content/merge.ts';
 import {
@@ -155,6 +156,8 @@ export interface MeasuredVersions {
 }
 
 /** A mail whose conditions can be evaluated, with the number of recipients who get it. */
+type CountedMail = ReturnType<typeof countedMail>;
+
 const countedMail = ({ ofSubject, ofHtml, ...mail }: MeasuredMail) => ({
   ...mail,
   ofSubject: counted(ofSubject),
@@ -162,73 +165,153 @@ const countedMail = ({ ofSubject, ofHtml, ...mail }: MeasuredMail) => ({
   recipients: 0,
 });
 
-/** Checks the mails to the first 100 000 recipients of an audience, in steps of some milliseconds. `names` are the account's custom fields. */
+/** The number of recipients whom a finding concerns, and one of them. */
+interface Concerned {
+  count: number;
+  contact_id: number;
+}
+
+/** Checks the mails of recipients one after the other, and collects the findings. */
+class RecipientChecks {
+  /** The number of recipients whose mails were checked. */
+  checked = 0;
+  readonly #names: readonly CustomName[];
+  readonly #main: CountedMail;
+  /** The language of the main mail; null if the mail has no versions. */
+  readonly #language: string | null;
+  /** The versions of the mail in other languages, by ISO 639-1 code. */
+  readonly #versions: ReadonlyMap<string, CountedMail>;
+  /** The recipients whose language no version has, by language. */
+  readonly #missing = new Map<string, Concerned>();
+  /** The recipients for whom a merge tag is empty, by the name of the tag. */
+  readonly #empty = new Map<string, Concerned>();
+  #longest = { length: 0, contact_id: 0 };
+  #clipped: Concerned = { count: 0, contact_id: 0 };
+
+  constructor(measured: MeasuredMail, versions: MeasuredVersions | null, names: readonly CustomName[]) {
+    this.#names = names;
+    this.#main = countedMail(measured);
+    this.#language = versions === null ? null : versions.language;
+    this.#versions = new Map([...(versions?.mails ?? [])].map(([language, mail]) => [language, countedMail(mail)]));
+  }
+
+  /** The fields of a contact that the checks need. */
+  get fields(): readonly (keyof ContactFields)[] {
+    const placeholders = this.#mails.flatMap((mail) => mail.placeholders);
+    return contactFieldsFor([...placeholders, ...(this.#language === null ? [] : LANGUAGE_FIELDS)], this.#names);
+  }
+
+  get #mails(): CountedMail[] {
+    return [this.#main, ...this.#versions.values()];
+  }
+
+  /** Checks the mail to the contact with this id. */
+  check(id: number, contact: Partial<ContactFields>): void {
+    const own = mergeValues(contact, this.#names, '');
+    const mail = this.#mailFor(id, own);
+    const values = { ...own, ...mail.constants };
+    const measure = new RecipientMeasure(values);
+    // The bytes of a subject are at least as many as its characters, so a shorter subject need not be merged.
+    if (measure.bytesOf(mail.ofSubject) > this.#longest.length) {
+      const { length } = mergeLine(mail.subject, values);
+      if (length > this.#longest.length) this.#longest = { length, contact_id: id };
+    }
+    if (measure.bytesOf(mail.ofHtml) > GMAIL_BYTES) this.#clipped = { count: this.#clipped.count + 1, contact_id: id };
+    for (const name of measure.empty) {
+      const concerned = this.#empty.get(name) ?? { count: 0, contact_id: id };
+      this.#empty.set(name, { ...concerned, count: concerned.count + 1 });
+    }
+    this.checked++;
+  }
+
+  /** Returns the mail in the contact's language, and counts the contact as its recipient. */
+  #mailFor(id: number, values: Values): CountedMail {
+    const language = this.#language && contactLanguage(values, this.#language);
+    const mail = (language && this.#versions.get(language)) || this.#main;
+    if (language && mail === this.#main && language !== this.#language)
+      this.#missing.set(language, { count: (this.#missing.get(language)?.count ?? 0) + 1, contact_id: id });
+    mail.recipients++;
+    return mail;
+  }
+
+  /** Returns the findings about the mails checked so far. */
+  result(has_more: boolean): CheckedRecipients {
+    const findings: RecipientFinding[] = [...this.#empty].map(([name, concerned]) => ({
+      code: 'value_empty',
+      name,
+      ...concerned,
+    }));
+    for (const name of findUnusedBranches(this.#mails))
+      findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
+    const { length, contact_id } = this.#longest;
+    if (length > LONG_SUBJECT) findings.push({ code: 'subject_longest', name: '', count: length, contact_id });
+    if (this.#clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...this.#clipped });
+    for (const [name, concerned] of this.#missing) findings.push({ code: 'language_missing', name, ...concerned });
+    return { checked: this.checked, has_more, findings };
+  }
+}
+
+/** Prepares reading the recipients of one target of an audience page by page, without those of the targets before it. */
+function recipientPages(
+  client: Database,
+  { excluded, groupId, within = [] }: CheckedAudience,
+  { table, id: target }: Target,
+  targetsBefore: readonly Target[],
+  fields: readonly (keyof ContactFields)[],
+) {
+  const columns = fields.map((field) => OTHER_COLUMNS[field] ?? `c.${field}`).join(', ');
+  const page = client.prepare<Record<string, unknown>, Partial<ContactFields> & { id: number; address_id: number }>(`
+    SELECT c.id, d.address_id, ${columns}
+    FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS}) d
+      CROSS JOIN contacts c ON c.id = d.contact_id LEFT JOIN countries co ON co.id = c.country_id
+    WHERE NOT ${isReadEarlier('d')} AND ${isWithin('d')} AND ${exclusionReason('d', '@group')} IS NULL`);
+  const last = client
+    .prepare<Record<string, unknown>, number | null>(
+      `SELECT max(address_id) FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS})`,
+    )
+    .pluck();
+  const bounds = {
+    target,
+    group: groupId,
+    excluded: JSON.stringify(excluded),
+    within: JSON.stringify(within),
+    earlier: JSON.stringify(targetsBefore),
+  };
+  return {
+    /** Returns the last address id of the page after the address id `after`; null if there is no such page. */
+    lastOf: (after: number) => last.get({ target, after }) ?? null,
+    /** Returns the recipients of the page between these address ids. */
+    read: (after: number, last: number) => page.all({ ...bounds, after, last }),
+  };
+}
+
+/**
+ * Checks the mails to the first 100 000 recipients of an audience, in steps of some milliseconds. `names` are the account's custom fields.
+ */
 export async function checkRecipients(
   client: Database,
   measured: MeasuredMail,
   names: readonly CustomName[],
-  { targets, excluded, groupId, within = [] }: CheckedAudience,
+  audience: CheckedAudience,
   versions: MeasuredVersions | null = null,
 ): Promise<CheckedRecipients> {
-  const main = countedMail(measured);
-  const others = new Map([...(versions?.mails ?? [])].map(([language, mail]) => [language, countedMail(mail)]));
-  const mails = [main, ...others.values()];
-  const placeholders = mails.flatMap((mail) => mail.placeholders);
-  const fields = contactFieldsFor([...placeholders, ...(versions === null ? [] : LANGUAGE_FIELDS)], names);
-  const columns = fields.map((field) => OTHER_COLUMNS[field] ?? `c.${field}`).join(', ');
   // Each of these functions loads Node's language data at its first call, which takes some milliseconds. Other work has its turn in between.
   for (const load of [() => languageCode('en'), () => languageOfCountry('')]) {
     load();
     await setImmediate();
   }
-  const missing = new Map<string, { count: number; contact_id: number }>();
-  const empty = new Map<string, { count: number; contact_id: number }>();
-  let longest = { length: 0, contact_id: 0 };
-  let clipped = { count: 0, contact_id: 0 };
-  let checked = 0;
-  let read = 0;
-  for (const [at, { table, id: target }] of targets.entries()) {
-    const page = client.prepare<Record<string, unknown>, Partial<ContactFields> & { id: number; address_id: number }>(`
-      SELECT c.id, d.address_id, ${columns}
-      FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS}) d
-        CROSS JOIN contacts c ON c.id = d.contact_id LEFT JOIN countries co ON co.id = c.country_id
-      WHERE NOT ${isReadEarlier('d')} AND ${isWithin('d')} AND ${exclusionReason('d', '@group')} IS NULL`);
-    const reached = client
-      .prepare<Record<string, unknown>, number | null>(
-        `SELECT max(address_id) FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS})`,
-      )
-      .pluck();
-    const bounds = {
-      target,
-      group: groupId,
-      excluded: JSON.stringify(excluded),
-      within: JSON.stringify(within),
-      earlier: JSON.stringify(targets.slice(0, at)),
-    };
+  const checks = new RecipientChecks(measured, versions, names);
+  let membersRead = 0;
+  for (const [at, target] of audience.targets.entries()) {
+    const pages = recipientPages(client, audience, target, audience.targets.slice(0, at), checks.fields);
     for (let after = 0; ; await setImmediate()) {
       let begun = performance.now();
-      const last = reached.get({ target, after }) ?? null;
+      const last = pages.lastOf(after);
       if (last === null) break;
-      if (checked >= MAX_CHECKED || read >= MAX_READ) return result(true);
-      read += PAGE_ROWS;
-      for (const { id, address_id: _, ...contact } of page.all({ ...bounds, after, last })) {
-        const own = mergeValues(contact, names, '');
-        const language = versions && contactLanguage(own, versions.language);
-        const mail = (language && others.get(language)) || main;
-        if (language && mail === main && language !== versions.language)
-          missing.set(language, { count: (missing.get(language)?.count ?? 0) + 1, contact_id: id });
-        mail.recipients++;
-        const values = { ...own, ...mail.constants };
-        const measure = new RecipientMeasure(values);
-        // The bytes of a subject are at least as many as its characters, so a shorter subject need not be merged.
-        if (measure.bytesOf(mail.ofSubject) > longest.length) {
-          const { length } = mergeLine(mail.subject, values);
-          if (length > longest.length) longest = { length, contact_id: id };
-        }
-        if (measure.bytesOf(mail.ofHtml) > GMAIL_BYTES) clipped = { count: clipped.count + 1, contact_id: id };
-        for (const name of measure.empty)
-          empty.set(name, { count: (empty.get(name)?.count ?? 0) + 1, contact_id: empty.get(name)?.contact_id ?? id });
-        checked++;
+      if (checks.checked >= MAX_CHECKED || membersRead >= MAX_READ) return checks.result(true);
+      membersRead += PAGE_ROWS;
+      for (const { id, address_id: _, ...contact } of pages.read(after, last)) {
+        checks.check(id, contact);
         if (performance.now() - begun < PAUSE_MS) continue;
         await setImmediate();
         begun = performance.now();
@@ -236,29 +319,14 @@ export async function checkRecipients(
       after = last;
     }
   }
-  return result(false);
-
-  function result(has_more: boolean): CheckedRecipients {
-    const findings: RecipientFinding[] = [...empty].map(([name, counted]) => ({
-      code: 'value_empty',
-      name,
-      ...counted,
-    }));
-    for (const name of findUnusedBranches(mails))
-      findings.push({ code: 'branch_unused', name, count: 0, contact_id: null });
-    if (longest.length > LONG_SUBJECT)
-      findings.push({ code: 'subject_longest', name: '', count: longest.length, contact_id: longest.contact_id });
-    if (clipped.count > 0) findings.push({ code: 'mail_clipped', name: '', ...clipped });
-    for (const [name, counted] of missing) findings.push({ code: 'language_missing', name, ...counted });
-    return { checked, has_more, findings };
-  }
+  return checks.result(false);
 }
 
 /**
  * Returns the branches of conditions that no recipient got, within branches that somebody got. A branch that is written in the same way in
  * several mails, such as a mail and its versions in other languages, counts only if nobody got it in any of these mails.
  */
-function findUnusedBranches(mails: readonly ReturnType<typeof countedMail>[]): Set<string> {
+function findUnusedBranches(mails: readonly CountedMail[]): Set<string> {
   const inMails = mails
     .filter(({ recipients }) => recipients > 0)
     .map(({ ofSubject, ofHtml }) => [ofSubject, ofHtml].flatMap(branchesOf));
