@@ -1,7 +1,7 @@
 /** Addresses that links carry encrypted. */
 import { createCipheriv, createHmac } from 'node:crypto';
 import t from 'tap';
-import { addressCipher } from '../../../src/delivery/links/tokens.ts';
+import { addressCipher } from '../../../src/delivery/links/token-crypto.ts';
 
 t.test('an address is sealed by AES in counter mode, and opened whatever its length', async (t) => {
   const { seal, open } = addressCipher('a secret');

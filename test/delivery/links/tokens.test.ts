@@ -11,11 +11,11 @@ import {
   returnPathKeys,
   rootSecrets,
 } from '../../../src/delivery/links/secrets.ts';
+import { hmacSha512 } from '../../../src/delivery/links/token-crypto.ts';
 import {
   type ContactLookup,
   createLinkTokens,
   createTokens,
-  hmacSha512,
   openTokens,
   type Purpose,
   withoutTokens,
