@@ -8,8 +8,8 @@ export function hexDigits(colour: string): string | null {
 }
 
 /** The contrast ratio of two colours, each given as six hexadecimal digits: 1 to 21. */
-export function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+export function contrast(first: string, second: string): number {
+  const [light = 0, dark = 0] = [luminance(first), luminance(second)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
 }
 

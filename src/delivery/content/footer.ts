@@ -4,7 +4,6 @@
  */
 import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage, preferredLanguage } from '../../languages.ts';
 import { contrast, hexDigits, LEGIBLE } from './contrast.ts';
-
 import type { Region } from './html-regions.ts';
 import { FOOTER_LINK, type Placeholder, PREFERENCES } from './merge.ts';
 
@@ -79,8 +78,8 @@ function stylesFor(regions: readonly Region[], language: FooterLanguage | undefi
 }
 
 /**
- * Returns the language of the footer: the first in which a footer exists, of the language of the version, the language that the document
- * declares (HTML 3.2.6.2), and `otherwise`; English if there is none.
+ * Returns the language of the footer. The language of the version is tried first, then the language that the document declares (HTML
+ * 3.2.6.2), and then `otherwise`. English is used if a footer exists in none of these languages.
  */
 function languageOf(regions: readonly Region[], language: FooterLanguage | undefined): PageLanguage {
   const declared = regions.find(({ tag, attribute }) => tag === 'html' && attribute === 'lang')?.value ?? '';

@@ -33,6 +33,11 @@ export function findHtmlRegions(html: string): HtmlRegions {
   return walk(html, true);
 }
 
+/** Whether a region is the URL of a link. Outlook's VML shapes (v:*) have links like anchors. */
+export function isLink({ tag, attribute }: Region): boolean {
+  return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
+}
+
 /** Decodes the character references in text without tags. */
 export function decodeText(raw: string): string {
   if (!raw.includes('&')) return raw;
@@ -44,6 +49,7 @@ export function htmlConditionProblem(html: string): Sentence | null {
   return conditionProblem(html, { isHtml: true, decode: decodeText });
 }
 
+/** Finds the regions of HTML. `enterComments` is true to include those of Outlook's conditional comments. */
 function walk(html: string, enterComments: boolean): HtmlRegions {
   const regions: Region[] = [];
   let tag = '';

@@ -4,38 +4,38 @@
  */
 import type { LinkRules } from '../../database/schema/index.ts';
 import { BLOCK_NAME } from './block-attributes.ts';
-import { findHtmlRegions, type Region } from './html-regions.ts';
+import { findHtmlRegions, isLink } from './html-regions.ts';
 import { escapeHtml } from './merge.ts';
 import type { MjmlNode } from './mjml.ts';
 
-/** The maximum length of a link's name. */
-const MAX_NAME = 40;
-/** The maximum length of the HTML in which the end of a link is searched. */
+/** The maximum length of a link's name in characters. */
+const MAX_NAME_CHARACTERS = 40;
+/** The number of characters of HTML in which the end of a link is searched. */
 const MAX_LINK_HTML = 4000;
 
 /**
  * Matches a query parameter that signs a link or acts for somebody. Such a link stays as it is, because a further parameter could make it
  * invalid.
  */
-const SIGNED =
+const SIGNED_URL =
   /[?&;](?:sig|signature|sign|signed|hmac|hash|mac|token|jwt|auth|expires|policy|key-pair-id|x-amz-[a-z-]+|x-goog-[a-z-]+)=/i;
 const HAS_PARAMETERS = /[?&;]utm_[a-z_]+=/i;
 /** Matches a web address whose host is written out. A merge tag in place of the host may bring a query of its own. */
-const WEB = /^https?:\/\/(?!\(\()[^\s/?#()]+(?:[/?#]|$)/i;
+const WEB_ADDRESS = /^https?:\/\/(?!\(\()[^\s/?#()]+(?:[/?#]|$)/i;
 
 /**
  * Returns a design in which the links of named blocks have the parameters, with the name of the innermost named block as utm_content. Other
- * links stay as they are. `publicUrl` is the origin of this service.
+ * links stay as they are. `publicUrl` is the origin of this service, and `outer` is the name of the named block around the node.
  */
 export function withBlockNames(node: MjmlNode, rules: LinkRules, publicUrl: string, outer = ''): MjmlNode {
   const { tagName, attributes, children, content } = node;
   const name = slug(attributes[BLOCK_NAME] ?? '') || outer;
   const { href } = attributes;
   // A social element's link is not changed: it may be only a part of the address at which something is shared.
-  const isLink = name !== '' && href !== undefined && tagName !== 'mj-social-element';
+  const isChanged = name !== '' && href !== undefined && tagName !== 'mj-social-element';
   return {
     tagName,
-    attributes: isLink ? { ...attributes, href: addParameters(href.trim(), rules, publicUrl, name) } : attributes,
+    attributes: isChanged ? { ...attributes, href: addParameters(href.trim(), rules, publicUrl, name) } : attributes,
     ...(children && { children: children.map((child) => withBlockNames(child, rules, publicUrl, name)) }),
     ...(content !== undefined && {
       content: name === '' ? content : withLinkParameters(content, rules, publicUrl, name),
@@ -51,7 +51,7 @@ export function withLinkParameters(html: string, rules: LinkRules, publicUrl: st
   let from = 0;
   let changed = '';
   for (const region of findHtmlRegions(html).regions) {
-    if (!isAnchor(region)) continue;
+    if (!isLink(region)) continue;
     const url = region.value.replace(/[\t\n]/g, '').trim();
     const full = addParameters(url, rules, publicUrl, name || (rules.content === 1 ? nameOf(html, region.end) : ''));
     if (full === url) continue;
@@ -62,16 +62,12 @@ export function withLinkParameters(html: string, rules: LinkRules, publicUrl: st
   return changed + html.slice(from);
 }
 
-function isAnchor({ tag, attribute }: Region): boolean {
-  return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
-}
-
 /**
  * Adds the parameters to a URL. A URL that is no web address, belongs to this service, is signed, or has such parameters already is
  * returned unchanged. `content` is the name of the link; empty if it has none.
  */
 export function addParameters(url: string, rules: LinkRules, publicUrl: string, content = ''): string {
-  if (!WEB.test(url) || HAS_PARAMETERS.test(url) || SIGNED.test(url)) return url;
+  if (!WEB_ADDRESS.test(url) || HAS_PARAMETERS.test(url) || SIGNED_URL.test(url)) return url;
   if (publicUrl !== '' && (url === publicUrl || url.startsWith(`${publicUrl}/`))) return url;
   const hash = url.indexOf('#');
   const [before, fragment] = hash < 0 ? [url, ''] : [url.slice(0, hash), url.slice(hash)];
@@ -85,6 +81,7 @@ function separatorAfter(url: string): string {
   if (!url.includes('?')) return '?';
   return /[?&]$/.test(url) ? '' : '&';
 }
+
 /** Returns the parameters that all links of a mail get, as the text of a query. */
 export function linkParameters({ source, medium, campaign }: LinkRules): string {
   const parameters = { utm_source: source, utm_medium: medium, utm_campaign: campaign };
@@ -125,5 +122,5 @@ function slug(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-/, '');
   // The name is cut between characters, because half of a surrogate pair cannot be encoded in a URL.
-  return [...hyphenated].slice(0, MAX_NAME).join('').replace(/-$/, '');
+  return [...hyphenated].slice(0, MAX_NAME_CHARACTERS).join('').replace(/-$/, '');
 }

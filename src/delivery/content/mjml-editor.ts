@@ -14,7 +14,10 @@ export interface EditorView {
 
 /** An attribute of an empty mj-raw in the editor's markup. It holds the HTML of an mj-raw, because the editor would change that HTML. */
 const KEPT_HTML = 'data-html';
-/** An attribute of an empty mj-raw in the editor's markup. It holds the markup of an element that the editor does not support and would lose. */
+/**
+ * An attribute of an empty mj-raw in the editor's markup. It holds the markup of an element that the editor does not support and would
+ * lose.
+ */
 const KEPT_MJML = 'data-mjml';
 
 const EMPTY_DESIGN =

@@ -2,7 +2,7 @@
 import { Parser } from 'htmlparser2';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { FOOTER_LINK_MARK, footerFor, footerLinkPlaceholder, topLinkFor } from '../content/footer.ts';
-import { decodeText, findHtmlRegions, htmlConditionProblem, type Region } from '../content/html-regions.ts';
+import { decodeText, findHtmlRegions, htmlConditionProblem, isLink, type Region } from '../content/html-regions.ts';
 import { withBlockNames, withLinkParameters } from '../content/link-rules.ts';
 import {
   CLICK_URL,
@@ -24,7 +24,11 @@ import { parseMjml, renderMjml } from '../content/mjml.ts';
 import { plainText } from '../content/plain-text.ts';
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 
-/** Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which compiles in a worker thread with limits. @throws ContentError */
+/**
+ * Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which compiles in a worker thread with
+ * limits.
+ * @throws ContentError
+ */
 export async function buildContent(source: ContentSource): Promise<Content> {
   const tidied = tidy(await sourceHtml(source));
   const { linkRules, publicUrl = '' } = source;
@@ -205,11 +209,6 @@ function quoted(replacement: Template): Template {
     ...replacement.map((piece) => (typeof piece === 'string' ? piece.replaceAll('"', '&quot;') : piece)),
     '"',
   ];
-}
-
-// Outlook's VML shapes (v:*) have links like anchors.
-function isLink({ tag, attribute }: Region): boolean {
-  return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
 }
 
 function internalPlaceholder(name: string): Placeholder {
