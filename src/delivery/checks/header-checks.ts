@@ -64,11 +64,11 @@ export function checkHeaders({ headers }: Pick<MailParts, 'headers'>): HeaderFin
 
 /**
  * Whether the domain of a DKIM signature is aligned with the sender's domain, as DMARC asks in its relaxed mode (RFC 7489, 3.1.1). The list
- * of public suffixes is not used: the domains are aligned if they are the same or one is a subdomain of the other.
+ * of public suffixes is not used: the domains are aligned if they are the same or one is a subdomain of the other. `sender` is in lower case.
  */
 function isAligned(signer: string, sender: string): boolean {
-  const [one, other] = [signer.toLowerCase(), sender.toLowerCase()];
-  return one === other || one.endsWith(`.${other}`) || (one.includes('.') && other.endsWith(`.${one}`));
+  const domain = signer.toLowerCase();
+  return domain === sender || domain.endsWith(`.${sender}`) || (domain.includes('.') && sender.endsWith(`.${domain}`));
 }
 
 function domainOf(address: string): string {

@@ -67,8 +67,8 @@ export function mailFinder(client: Database): (names: MailIdentifiers) => FoundM
 
   function findMail({ messageId, returnPath, unsubscribeToken = null }: MailIdentifiers): Row | undefined {
     const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
-    const named = id === undefined || kind !== '' ? undefined : findRow(Number(id));
-    if (named !== undefined && named.message_key === key) return named;
+    const mailOfId = id === undefined || kind !== '' ? undefined : findRow(Number(id));
+    if (mailOfId !== undefined && mailOfId.message_key === key) return mailOfId;
     const findEmail = (deliveryId: number) => findRow(deliveryId)?.normalized_email;
     const returned = returnPath === null ? null : parseReturnPath(keys, { findEmail, unsignedUpTo }, returnPath);
     if (returned !== null) return findRow(returned);
@@ -77,8 +77,8 @@ export function mailFinder(client: Database): (names: MailIdentifiers) => FoundM
 
   function findTransactional({ messageId, returnPath }: MailIdentifiers): ReturnedMail | undefined {
     const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
-    const named = kind === 't' ? findTransactionalMail(client, Number(id)) : undefined;
-    if (named !== undefined && named.message_key === key) return named;
+    const mailOfId = kind === 't' ? findTransactionalMail(client, Number(id)) : undefined;
+    if (mailOfId !== undefined && mailOfId.message_key === key) return mailOfId;
     if (returnPath === null) return undefined;
     const findEmail = (mailId: number) => findTransactionalMail(client, mailId)?.normalized_email;
     const returned = parseTransactionalReturnPath(ownKeys, findEmail, returnPath);

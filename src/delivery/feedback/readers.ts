@@ -17,7 +17,7 @@ export type Reader = (typeof READERS)[number];
 interface Rule {
   /** A regular expression, matched without regard to case. */
   agent: string;
-  /** Who makes the hits of the agent. */
+  /** The class of the agent, see `READERS`. */
   class: keyof typeof MADE_BY;
   /** For rules of class `person`: true if the agent also loads images when a mail arrives. */
   prefetches?: boolean;

@@ -21,13 +21,20 @@ export function unstructuredField(name: string, text: string): string {
   return `${name}: ${encodedWords(text, name.length + 2)}\r\n`;
 }
 
-/** Returns a field whose value is written unchanged, such as Message-ID. @throws TypeError for a value with characters other than printable ASCII, because a line break would start another field. */
+/**
+ * Returns a field whose value is written unchanged, such as Message-ID.
+ * @throws TypeError for a value with characters other than printable ASCII, because a line break would start another field.
+ */
 export function plainField(name: string, value: string): string {
   if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
   return `${name}: ${value}\r\n`;
 }
 
-/** Returns a field with one mailbox, such as From. The display name must be one line without control characters, or empty. An international domain is written in ASCII form. @throws TypeError for anything but a single plain address. */
+/**
+ * Returns a field with one mailbox, such as From. The display name must be one line without control characters, or empty. An international
+ * domain is written in ASCII form.
+ * @throws TypeError for anything but a single plain address.
+ */
 export function mailboxField(name: string, displayName: string, address: string): string {
   const ascii = requireAscii(address);
   if (displayName === '') return `${name}: ${ascii}\r\n`;
@@ -57,15 +64,15 @@ function phrase(text: string, indent: number): string {
 
 // Folds a line at its spaces after `indent`; null if a word is longer than a line.
 function fold(line: string, indent: number): string | null {
-  let rest = line;
+  let remainder = line;
   let lines = '';
-  for (let least = indent; rest.length > lineLength; least = 1) {
-    const at = rest.lastIndexOf(' ', lineLength);
-    if (at < least || rest.slice(0, at).trim() === '') return null;
-    lines += `${rest.slice(0, at)}\r\n`;
-    rest = rest.slice(at);
+  for (let least = indent; remainder.length > lineLength; least = 1) {
+    const at = remainder.lastIndexOf(' ', lineLength);
+    if (at < least || remainder.slice(0, at).trim() === '') return null;
+    lines += `${remainder.slice(0, at)}\r\n`;
+    remainder = remainder.slice(at);
   }
-  return `${lines}${rest}\r\n`;
+  return `${lines}${remainder}\r\n`;
 }
 
 function encodedWords(text: string, indent: number): string {

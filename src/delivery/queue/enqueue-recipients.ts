@@ -230,7 +230,10 @@ export function findAudienceContact(
 
 /** The number of members that are counted at once. */
 const COUNT_PAGE_ROWS = 4000;
-/** The number of members that are counted at once if there is a frequency cap. It is smaller because up to fifty mails of each contact are counted. */
+/**
+ * The number of members that are counted at once if there is a frequency cap. It is smaller because up to fifty mails of each contact are
+ * counted.
+ */
 const CAPPED_PAGE_ROWS = 400;
 /**
  * The number of groups after which other work gets its turn. Checking whether a text is a time zone takes about 40 µs, and each contact can

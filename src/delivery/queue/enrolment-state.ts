@@ -183,11 +183,11 @@ export interface PassedStep {
 export function passStepTo(client: Database, passed: PassedStep, now: number, next: NextStep): number {
   const { automation, position } = passed;
   const parameters = { ...passed, ...next, now };
-  const theirs = 'SELECT enrolment_id FROM steps WHERE id > @after AND outcome = @outcome';
+  const passedIds = 'SELECT enrolment_id FROM steps WHERE id > @after AND outcome = @outcome';
   client.prepare<[number]>('INSERT INTO batch_moves (automation_id) VALUES (?)').run(automation);
   const { changes } = client
     .prepare<[object]>(`UPDATE enrolments AS e SET position = @before, waiting_since = @now, due_at = @now + @wait
-    WHERE id IN (${theirs}) AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)`)
+    WHERE id IN (${passedIds}) AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @id)`)
     .run(parameters);
   client.prepare<[]>('DELETE FROM batch_moves').run();
   const count = client.prepare<[object]>(`

@@ -130,11 +130,11 @@ function wantedSql({ did, domain }: RecipientFilter): string {
 }
 
 /** Returns a function that tests whether a stored reason is of the requested kind, which is given in English or in its stored form. */
-function reasonTest(asked: string): (reason: string) => boolean {
-  const wanted = english(asked);
+function reasonTest(requested: string): (reason: string) => boolean {
+  const wanted = english(requested);
   return (reason) => {
     const kind = reasonKind(reason);
-    return kind === asked || english(kind) === wanted;
+    return kind === requested || english(kind) === wanted;
   };
 }
 

@@ -38,7 +38,7 @@ export async function checkFile(text: string): Promise<CheckedFile> {
 function checkBuiltFile(parts: MailParts): Fault[] {
   const { findings, ...content } = checkBuilt(parts);
   const foreign = contentWarnings([`${parts.html ?? ''}\n${parts.text ?? ''}`], null)[0];
-  const named = (
+  const finding = (
     check: 'urls' | 'foreign' | 'sample',
     { count, names }: { count: number; names: readonly string[] },
   ) => ({
@@ -48,9 +48,9 @@ function checkBuiltFile(parts: MailParts): Fault[] {
   });
   return faultsIn([
     ...findings,
-    named('urls', findBadUrls(content.links)),
-    named('foreign', foreign ?? sampleNames([])),
-    named('sample', sampleNames(findSampleText(content), MAX_PLACES)),
+    finding('urls', findBadUrls(content.links)),
+    finding('foreign', foreign ?? sampleNames([])),
+    finding('sample', sampleNames(findSampleText(content), MAX_PLACES)),
   ]);
 }
 

@@ -47,7 +47,6 @@ const DISABLED_LINKS =
  * first.
  */
 const ACTIVE_ATTRIBUTES = 'data-leads target="_blank" rel="noopener noreferrer"';
-/** The start tag of a link, and the URL in it. */
 /** Matches the start tag of a link. */
 const LINK = /<(a|area)(?=\s)([^<>]*)/gi;
 /** Matches the URL in the start tag of a link, with what precedes it. */

@@ -132,8 +132,8 @@ export class DomainCounts {
     this.#count = null;
     const now = this.#clock.monotonic();
     this.#counted.set(id, { phase, counters, again: now + Math.max(PAUSE_MS, (now - startedAt) * PAUSE_TIMES) });
-    const seen: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: listedDomains(domains) };
-    this.#client.prepare(SAVE).run(id, JSON.stringify(seen));
+    const counts: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: listedDomains(domains) };
+    this.#client.prepare(SAVE).run(id, JSON.stringify(counts));
   }
 }
 

@@ -51,16 +51,16 @@ export function removeRoleMail(client: Database, id: number): boolean {
 
 /** Removes the mails that contain a normalized address, in any encoding, because the contact is erased. */
 export function eraseFromRoleMails(client: Database, email: string): void {
-  const named = spellings(email);
-  const naming = client
+  const spellingsOfAddress = spellings(email);
+  const matching = client
     .prepare<[], { id: number; text: string }>(
       "SELECT id, sender || ' ' || subject || ' ' || text AS text FROM role_mails",
     )
     .all()
     .filter(({ text }) =>
-      decodings(text).some((decoded) => named.some((spelling) => fold(decoded).includes(spelling))),
+      decodings(text).some((decoded) => spellingsOfAddress.some((spelling) => fold(decoded).includes(spelling))),
     );
-  for (const { id } of naming) removeRoleMail(client, id);
+  for (const { id } of matching) removeRoleMail(client, id);
 }
 
 /**

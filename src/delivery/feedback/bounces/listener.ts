@@ -119,14 +119,14 @@ async function collect(stream: SMTPServerDataStream, most: number): Promise<Buff
   let memory = Buffer.alloc(0);
   let length = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const wanted = Math.min(chunk.length, most - length);
-    if (length + wanted > memory.length) {
-      const larger = Buffer.alloc(Math.min(most, Math.max(FIRST_BYTES, 2 * memory.length, length + wanted)));
+    const bytesToKeep = Math.min(chunk.length, most - length);
+    if (length + bytesToKeep > memory.length) {
+      const larger = Buffer.alloc(Math.min(most, Math.max(FIRST_BYTES, 2 * memory.length, length + bytesToKeep)));
       memory.copy(larger);
       memory = larger;
     }
-    chunk.copy(memory, length, 0, wanted);
-    length += wanted;
+    chunk.copy(memory, length, 0, bytesToKeep);
+    length += bytesToKeep;
   }
   return stream.sizeExceeded ? null : memory.subarray(0, length);
 }

@@ -287,9 +287,9 @@ function recipientReport(kind: RecipientReport['kind'], fields: ReadonlyMap<stri
 function parseAddress(field: string | undefined): string | null {
   const address = removeType(field ?? '')
     .slice(0, 1000)
-    .replace(/\\x\{([0-9a-f]{2,6})\}/gi, (whole, hex: string) => {
+    .replace(/\\x\{([0-9a-f]{2,6})\}/gi, (escaped, hex: string) => {
       const code = Number.parseInt(hex, 16);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+      return code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
     })
     .replace(/^<(.*)>$/, '$1')
     .trim();

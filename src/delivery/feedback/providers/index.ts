@@ -20,7 +20,9 @@ interface Provider {
 export const EVENT_BYTES = 256 * 1024;
 /** The maximum size of a request with a list of events, in bytes. */
 const BATCH_BYTES = 16 * 1024 * 1024;
-/** The maximum size of a signed list, in bytes. It is smaller because a signature covers the whole body, so it is checked without a pause. */
+/**
+ * The maximum size of a signed list, in bytes. It is smaller because a signature covers the whole body, so it is checked without a pause.
+ */
 const SIGNED_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** All providers except Amazon SES, whose requests come through Amazon SNS (amazon.ts). */

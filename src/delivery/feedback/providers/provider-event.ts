@@ -55,7 +55,9 @@ export class Refusal extends Error {
   }
 }
 
-/** The maximum age of signed requests, in milliseconds. Providers repeat a failed request for at most a day, so older requests are replays. */
+/**
+ * The maximum age of signed requests, in milliseconds. Providers repeat a failed request for at most a day, so older requests are replays.
+ */
 const MAX_AGE_MS = 26 * 60 * 60_000;
 /** How far in the future the time of a signature may be, in milliseconds, because clocks differ. */
 const MAX_AHEAD_MS = 10 * 60_000;

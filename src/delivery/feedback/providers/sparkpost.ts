@@ -14,13 +14,14 @@ import {
 } from './provider-event.ts';
 
 /** Bounce classes that SparkPost documents as hard: invalid recipient, no such recipient. */
-const HARD = new Set(['10', '30']);
+const HARD_BOUNCES = new Set(['10', '30']);
 /** Classes of replies that are not bounces: automatic replies, subscription requests, challenges. */
-const ANSWERS = new Set(['60', '80', '100']);
+const REPLIES = new Set(['60', '80', '100']);
 /** The class of unsubscribe requests sent by e-mail. */
 const UNSUBSCRIBE = '90';
 /** Classes of rejections caused by the mail or its sender: policies, blocks, spam, attachments, relaying. */
-const BLOCKED = new Set(['25', '50', '51', '52', '53', '54']);
+const REJECTIONS = new Set(['25', '50', '51', '52', '53', '54']);
+/** The names under which an event can stand in `msys`. */
 const KINDS = ['message_event', 'unsubscribe_event', 'gen_event', 'track_event'];
 
 /** Yields the events in a request. Throws a Refusal if the request is not a list of events. */
@@ -54,10 +55,10 @@ function effectOf(type: string, bounceClass: string): Effect | null {
   switch (type) {
     case 'bounce':
     case 'out_of_band':
-      if (HARD.has(bounceClass)) return 'permanent';
+      if (HARD_BOUNCES.has(bounceClass)) return 'permanent';
       if (bounceClass === UNSUBSCRIBE) return 'unsubscribe';
-      if (ANSWERS.has(bounceClass)) return null;
-      return BLOCKED.has(bounceClass) ? 'returned' : 'temporary';
+      if (REPLIES.has(bounceClass)) return null;
+      return REJECTIONS.has(bounceClass) ? 'returned' : 'temporary';
     case 'delay':
       return 'temporary';
     case 'policy_rejection':
