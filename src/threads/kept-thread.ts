@@ -1,7 +1,7 @@
 /**
- * Keeps a thread running: restarts it if it fails. An idle thread may rest to free its memory: it asks to, and when that is granted and it
- * still finds no work, it reports when its next work is due and ends. It is started again at that time, when it is woken, and when this or
- * another process has written to the database since the rest was granted.
+ * Keeps a thread running: restarts it if it fails. An idle thread may rest, which frees its memory: it asks to rest; once that is granted
+ * and it still finds no work, it reports when its next work is due and ends. It is started again at that time, or when it is woken, or when
+ * this or another process has written to the database since the rest was granted.
  */
 import { setTimeout } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
@@ -16,8 +16,8 @@ import { endThread } from './end-thread.ts';
 
 const RESTART_MS = 1000;
 /** How often to check for work, in milliseconds; as often as the background thread does. */
-const LOOK_MS = 500;
-/** How long storing the heartbeat waits for the write lock. */
+const CHECK_MS = 500;
+/** How long storing the heartbeat waits for the write lock, in milliseconds. */
 const BEAT_WAIT_MS = 400;
 
 /** The data with which the thread is started. */
@@ -26,7 +26,7 @@ export interface KeptThreadData {
   /** The origin on which the service listens. */
   origin: string;
   restsAfterMs: number;
-  /** The holds it had logged before its rest; undefined if it did not rest. */
+  /** The holds that the thread had logged before its rest; undefined if it did not rest. */
   knownHolds: KnownHolds | undefined;
 }
 
@@ -37,7 +37,10 @@ interface KeptThreadDeps {
   writes: WriteLock;
   config: Config;
   resourceLimits: ResourceLimits;
-  /** How long the thread stays idle before it asks to rest: if started without a write, and after a write. */
+  /**
+   * How long the thread stays idle before it asks to rest, in milliseconds. `quiet` applies if the thread was started without a write to
+   * the database, `written` after a write.
+   */
   restsAfterMs: Record<'quiet' | 'written', number>;
   log: {
     debug(fields: object, text: string): void;
@@ -47,7 +50,7 @@ interface KeptThreadDeps {
   };
 }
 
-/** The number of times others have written to the database, and the number of rows written by this connection. */
+/** The number of times that other connections have written to the database, and the number of rows that this connection has written. */
 interface WriteCounts {
   others: number | undefined;
   own: number | undefined;
@@ -63,11 +66,11 @@ export class KeptThread {
   #origin = '';
   #thread: Worker | null = null;
   #isClosing = false;
-  /** The write counts when the rest was granted; null once the thread was woken. */
-  #before: WriteCounts | null = null;
+  /** The write counts at the time when the rest was granted; null if the thread was woken since. */
+  #countsBefore: WriteCounts | null = null;
   #restsUntil = 0;
   #knownHolds: KnownHolds | undefined;
-  #lookedAt = 0;
+  #checkedAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: KeptThreadDeps) {
@@ -82,7 +85,7 @@ export class KeptThread {
 
   /** Makes the thread check for work at once. */
   wake(): void {
-    this.#before = null;
+    this.#countsBefore = null;
     if (this.#timer !== undefined) this.#endRest('written');
     else this.#thread?.postMessage('wake');
   }
@@ -103,7 +106,7 @@ export class KeptThread {
     thread.on('message', (message: Message) => {
       if ('text' in message) return log[message.level ?? 'info'](message.fields, message.text);
       if ('asks' in message) {
-        this.#before = this.#findWritten();
+        this.#countsBefore = this.#readWriteCounts();
         thread.postMessage('rest');
       } else {
         rests = true;
@@ -129,29 +132,31 @@ export class KeptThread {
     const { name, log } = this.#deps;
     log.debug({ until: new Date(this.#restsUntil) }, `the ${name} thread has nothing to do and rests`);
     const heartbeat = new Heartbeat(this.#deps.client);
-    this.#lookedAt = Date.now();
-    this.#timer = setInterval(() => this.#look(heartbeat), LOOK_MS).unref();
-    this.#look(heartbeat);
+    this.#checkedAt = Date.now();
+    this.#timer = setInterval(() => this.#checkForWork(heartbeat), CHECK_MS).unref();
+    this.#checkForWork(heartbeat);
   }
 
-  #look(heartbeat: Heartbeat): void {
+  #checkForWork(heartbeat: Heartbeat): void {
     const { writes, log } = this.#deps;
     const now = Date.now();
-    const written = this.#findWritten();
-    const isWritten = written === null || written.own !== this.#before?.own || written.others !== this.#before?.others;
-    // The clock may have been set back, too.
-    if (isWritten || now >= this.#restsUntil || now < this.#lookedAt) {
+    const written = this.#readWriteCounts();
+    const isWritten =
+      written === null || written.own !== this.#countsBefore?.own || written.others !== this.#countsBefore?.others;
+    // The thread also starts again if the clock was set back.
+    if (isWritten || now >= this.#restsUntil || now < this.#checkedAt) {
       this.#endRest(isWritten ? 'written' : 'quiet');
       return;
     }
-    this.#lookedAt = now;
+    this.#checkedAt = now;
     const beat = () => {
-      const before = this.#findWritten();
+      const before = this.#readWriteCounts();
       heartbeat.beat(now);
-      const after = this.#findWritten();
-      // The heartbeat just stored here is no reason to start the thread. Other rows may have been written in between, which the comparison
-      // checks.
-      if (this.#before !== null && after !== null && this.#before.own === before?.own) this.#before.own = after.own;
+      const after = this.#readWriteCounts();
+      // The heartbeat just stored is no reason to start the thread, so it is added to the count, unless other rows were written since the
+      // rest began.
+      if (this.#countsBefore !== null && after !== null && this.#countsBefore.own === before?.own)
+        this.#countsBefore.own = after.own;
     };
     writes.write(beat, BEAT_WAIT_MS).catch((error) => {
       log.warn({ err: String(error) }, 'it could not be noted that the service is running');
@@ -168,8 +173,11 @@ export class KeptThread {
     this.#run(restsAfterMs[cause], this.#knownHolds);
   }
 
-  /** Changes with every write to the database by any process; null if it cannot be read, which the thread then finds out and reports. */
-  #findWritten(): WriteCounts | null {
+  /**
+   * Returns counts that change with every write to the database by any process; null if they cannot be read, which the thread then finds
+   * out and reports.
+   */
+  #readWriteCounts(): WriteCounts | null {
     const { client } = this.#deps;
     try {
       const others = client.prepare<[], number>('PRAGMA data_version').pluck().get();
