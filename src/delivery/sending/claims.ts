@@ -20,7 +20,7 @@ const MAX_INELIGIBLE = 500;
 export interface Batch {
   mailing: OpenMailing;
   ready: ReadyMailing;
-  /** What to keep with each sent mail; null: nothing. */
+  /** The data to keep with each sent mail; null if nothing is kept. */
   kept: CommonFacts | null;
   claims: Claim[];
 }
@@ -39,7 +39,9 @@ export interface ClaimsDeps {
 
 export class Claims {
   readonly #deps: ClaimsDeps;
-  /** The mailing to start with. It rotates, so that a large mailing does not delay a small one. */
+  /**
+   * The number by which the order of the mailings is rotated. It grows with each round, so that a large mailing does not delay a small one.
+   */
   #rotation = 0;
   #ineligible = 0;
 
@@ -58,14 +60,15 @@ export class Claims {
   }
 
   /**
-   * Claims recipients of the due mailings. Each mailing gets an equal share of the courier's free capacity for its sender's SMTP relay, or
-   * for any relay. A relay without capacity does not delay mailings of other relays. Call it inside a transaction.
+   * Claims recipients of the due mailings. Each mailing gets an equal share of the courier's free capacity, which `requireRoom` returns for
+   * an SMTP relay, or for any relay with null. A relay without capacity does not delay mailings of other relays. Call it inside a
+   * transaction.
    */
   take(due: readonly OpenMailing[], requireRoom: (relayId: number | null) => number): Batch[] {
     const { rates, warmUps, clock } = this.#deps;
     const now = clock.now().getTime();
     const batches: Batch[] = [];
-    /** By SMTP relay: its free capacity, and the number of mailings that have not had their share. */
+    /** The free capacity of each SMTP relay, and the number of its mailings that have not had their share. */
     const rooms = new Map<number | null, { left: number; mailings: number }>();
     for (const { relay_id } of due) {
       const room = rooms.get(relay_id);
@@ -95,8 +98,8 @@ export class Claims {
   }
 
   /**
-   * Claims up to `share` recipients of a mailing. Ineligible ones do not use up the share, because otherwise thousands of unsubscribed
-   * contacts would leave the SMTP relay idle.
+   * Claims up to `share` recipients of a mailing. Ineligible recipients do not use up the share, because otherwise thousands of
+   * unsubscribed contacts would leave the SMTP relay idle.
    */
   #claim(mailing: OpenMailing, prepared: PreparedMailing, share: number, now: number): Claim[] {
     const { ledger, steady } = this.#deps;
@@ -115,8 +118,8 @@ export class Claims {
   }
 
   /**
-   * Returns the mailing ready to render. A mailing that cannot be prepared or may not be sent is held, so that none of its recipients is
-   * claimed.
+   * Returns the mailing ready to render; null if it cannot be prepared or may not be sent. It is then held, so that none of its recipients
+   * is claimed.
    */
   #prepare(mailing: OpenMailing): PreparedMailing | null {
     const prepared = this.#tryToPrepare(mailing);
@@ -135,7 +138,7 @@ export class Claims {
   }
 }
 
-/** The claims grouped by the form of their mails, each group with the mailing in that form. */
+/** Groups claims by the form of their mails, each group with the mailing in that form. */
 function byForm(
   mailing: OpenMailing,
   { measured, unmeasured, kept }: PreparedMailing,

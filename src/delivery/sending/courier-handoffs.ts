@@ -12,19 +12,22 @@ import type { Batch } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
 import { OutgoingMail, type OutgoingMessage, type SentMails } from './sent-mails.ts';
 
-/** The worker's dependencies plus the courier. Here `mayLeave` takes the claim, because it may depend on the recipient. */
+/**
+ * The worker's dependencies and the courier. `mayLeave` takes the claim instead of the mailing, because on a sender node it may depend on
+ * the recipient.
+ */
 export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave' | 'onOutcome'> {
   courier: Courier;
   clock: Pick<Clock, 'now'>;
-  /** Keeps mails as sent; null on a sender node, whose controller keeps them. */
+  /** Keeps mails as sent; null on a sender node, because the service keeps them. */
   sent: SentMails | null;
   /** Receives the outcome of each hand-off, and what was sent if the account keeps mails as sent. */
   onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn', outgoing: OutgoingMessage | null): void;
-  /** Whether the mail of this recipient may be sent now. */
+  /** Returns true if the mail of this recipient may be sent now. */
   mayLeave(claim: Claim): boolean;
 }
 
-/** Limits how many mails a crash can send twice. */
+/** Outcomes are written within this time, in milliseconds. It limits how many mails a crash can send twice. */
 const RECORD_MS = 50;
 
 export class CourierHandoffs implements Handoffs {
@@ -45,14 +48,17 @@ export class CourierHandoffs implements Handoffs {
   }
 
   /**
-   * How many more mails the courier takes now, for one SMTP relay or for any. Subtracts mails that are being signed, because the courier
-   * does not count them yet.
+   * Returns how many more mails the courier takes now, for one SMTP relay or for any. Mails that are being signed are subtracted, because
+   * the courier does not count them yet.
    */
   room(relayId: number | null): number {
     return this.#deps.courier.room(relayId) - (this.#signing.get(relayId) ?? 0);
   }
 
-  /** Nothing about these claims is stored on disk: at startup, all deliveries in the state `sending` go back to the queue. */
+  /**
+   * Does nothing, because nothing about these claims must be on disk: at startup, all deliveries in the state `sending` go back to the
+   * queue.
+   */
   assign(): void {}
 
   start({ mailing, ready, kept, claims }: Batch): void {
@@ -62,8 +68,8 @@ export class CourierHandoffs implements Handoffs {
   }
 
   /**
-   * Starts one send; `outgoing` records what is sent. A mail that cannot be built, because of a bug or its data, fails for this
-   * recipient; the others continue.
+   * Starts one send. `outgoing` records what is sent. A mail that cannot be built, because of a bug or its data, fails for this recipient;
+   * the others continue.
    */
   startOne(mailing: OpenMailing, ready: ReadyMailing, claim: Claim, outgoing: OutgoingMessage | null): void {
     this.#inFlight++;
@@ -100,7 +106,7 @@ export class CourierHandoffs implements Handoffs {
     timer.abort();
   }
 
-  /** Always true, because `mayLeave` is asked right before each mail begins. */
+  /** Returns true at once, because `mayLeave` is asked right before each mail begins. */
   hasStopped(): boolean {
     return true;
   }
@@ -124,7 +130,10 @@ export class CourierHandoffs implements Handoffs {
     return this.#deps.courier.close(graceMs);
   }
 
-  /** Not an async function, because its promises and closures would cost each mail more than the ones here. */
+  /**
+   * Sends a mail and returns its outcome. It is not an async function, because the promises and closures of one would cost each mail more
+   * than the promises here.
+   */
   #send(
     mailing: OpenMailing,
     ready: ReadyMailing,
@@ -140,7 +149,7 @@ export class CourierHandoffs implements Handoffs {
     );
   }
 
-  /** Gives a mail to the courier. `signed` null: the message is rendered when it is sent. */
+  /** Gives a mail to the courier. If `signed` is null, the message is rendered when it is sent. */
   #handOver(
     mailing: OpenMailing,
     ready: ReadyMailing,
@@ -170,7 +179,7 @@ export class CourierHandoffs implements Handoffs {
     );
   }
 
-  /** Waits until a mail is signed; until then it counts against the courier's capacity. */
+  /** Waits until a mail is signed. Until then, the mail counts against the courier's capacity. */
   #counted(relayId: number | null, signed: Promise<MailData>): Promise<MailData> {
     const count = (change: number) => this.#signing.set(relayId, (this.#signing.get(relayId) ?? 0) + change);
     count(1);

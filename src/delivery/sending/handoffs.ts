@@ -7,7 +7,7 @@ import type { Batch } from './claims.ts';
 
 /** The worker's functions that hand-offs call. */
 export interface HandoffsDeps {
-  /** Whether a mail of this mailing may be sent now. */
+  /** Returns true if a mail of this mailing may be sent now. */
   mayLeave(mailingId: number): boolean;
   /** Receives the outcome of each hand-off. */
   onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn'): void;
@@ -19,24 +19,24 @@ export interface Handoffs {
   readonly recordMs: number;
   /** The number of unfinished hand-offs. */
   readonly inFlight: number;
-  /** How many more are accepted now, for one SMTP relay or for any. */
+  /** Returns how many more hand-offs are accepted now, for one SMTP relay or for any. */
   room(relayId: number | null): number;
-  /** Called inside the transaction that claims the recipients, to write whatever must be on disk with the claims. */
+  /** Writes whatever must be on disk with the claims. Called inside the transaction that claims the recipients. */
   assign(batches: readonly Batch[]): void;
   /** Begins to send claims that were assigned and are on disk. */
   start(batch: Batch): void;
   /**
-   * Resolves when many of those in progress have ended, or after some time: after at most `ms` milliseconds if outcomes are not stored
-   * elsewhere.
+   * Resolves when many of the hand-offs in progress have ended, or after some time. If outcomes are not stored elsewhere, that time is at
+   * most `ms` milliseconds.
    */
   waitForMany(ms: number): Promise<void>;
-  /** Whether a stopped mailing starts no more mails. The worker asks until this is true. */
+  /** Returns true if a stopped mailing starts no more mails. The worker asks until this is true. */
   hasStopped(mailingId: number): boolean;
   /** The amount of data that the next `record` has to write, in addition to the outcomes. */
   readonly unrecorded: number;
-  /** Called inside the transaction that writes the outcomes. */
+  /** Writes data in addition to the outcomes. Called inside the transaction that writes the outcomes. */
   record(now: number): void;
-  /** Called after that transaction has committed. */
+  /** Forgets the data that `record` has written. Called after its transaction has committed. */
   recorded(): void;
   /** Called before a round while all sending is held. */
   hold(): void;

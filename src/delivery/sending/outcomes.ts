@@ -1,6 +1,6 @@
 /**
  * Decides what follows from the outcome of a hand-off: a result for the recipient, a hold on the mailing, or a refusal that waits until it
- * is clear whether the recipient or the sender caused it.
+ * is clear whether the recipient or the sender caused the refusal.
  */
 
 import { type Sentence, sentence } from '../../errors/sentences.ts';
@@ -55,9 +55,9 @@ export class Outcomes {
   }
 
   /**
-   * Judges the waiting refusals of mailings that have no other recipient due or being sent, so that no comparison will
-   * follow. `open` lists the mailings that may be sent now; recipients of other mailings go back to the queue. If
-   * `mayClaim` is false, the recipients of all mailings do.
+   * Judges the waiting refusals of mailings that have no other recipient due or being sent, because no comparison will follow. `open` lists
+   * the mailings that may be sent now; recipients of other mailings go back to the queue. If `mayClaim` is false, the recipients of all
+   * mailings go back.
    */
   judgeWaiting(open: readonly OpenMailing[], mayClaim: boolean): void {
     for (const id of this.#refusals.waiting) {
@@ -82,8 +82,8 @@ export class Outcomes {
   }
 
   /**
-   * Acts on a verdict: holds the mailing and puts its recipients back into the queue, or has recipients of other domains tried for
-   * comparison.
+   * Acts on a verdict: holds the mailing and puts its recipients back into the queue, or moves recipients of other domains to the front of
+   * the queue for comparison.
    */
   #act(mailing: OpenMailing, verdict: Verdict): void {
     const { stopped } = this.#deps;
@@ -99,7 +99,7 @@ export class Outcomes {
     for (const { claim } of this.#refusals.end(mailingId)) this.#deps.results.requeue(claim);
   }
 
-  /** Moves recipients of other domains to the front of the queue. Returns false if there are none. */
+  /** Moves recipients of other domains to the front of the queue. Returns false if the mailing has none. */
   #hasOthers(mailing: OpenMailing): boolean {
     const { ledger, steady, log } = this.#deps;
     try {
@@ -112,7 +112,7 @@ export class Outcomes {
   }
 
   /**
-   * Whether a recipient of an automation's mail was refused because of the sender until the retries ended, with no recipient accepted in
+   * Whether a recipient of an automation's mail was refused because of the sender until the retries ended, and no recipient was accepted in
    * that time.
    */
   #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
@@ -140,7 +140,7 @@ export class Outcomes {
   }
 }
 
-/** The mailings that this process must not go on with. */
+/** The mailings of which this process must not send any more mails. */
 export class StoppedMailings {
   readonly #states: MailingStates;
   readonly #log: Log;

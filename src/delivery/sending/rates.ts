@@ -6,7 +6,7 @@ const SECOND_MS = 1000;
 
 const MAX_DOMAINS = 10_000;
 
-/** Monotonic milliseconds by recipient domain. */
+/** Times in monotonic milliseconds, by recipient domain. */
 type DomainTimes = Map<string, number>;
 
 /** Spreads sending over time. A rate of 0 means no limit. */
@@ -16,9 +16,9 @@ export class Rates {
   readonly #perDomain: number;
   /** The number of transactional mails waiting for the rate, which is reserved for them. */
   #reserved = 0;
-  /** When the next mail to each domain may be sent. */
+  /** The time at which the next mail to each domain may be sent. */
   readonly #next: DomainTimes = new Map();
-  /** By mailing and domain: when the next recipient who has to wait may ask again. */
+  /** The time at which the next recipient who has to wait may ask again, by mailing and domain. */
   readonly #tails = new Map<number, DomainTimes>();
 
   constructor(clock: Clock, { perSecond, perDomain }: { perSecond: number; perDomain: number }) {
@@ -27,12 +27,15 @@ export class Rates {
     this.#perDomain = perDomain;
   }
 
-  /** How many of `wanted` campaign mails may be sent now. They count as sent. */
+  /** Returns how many of `wanted` campaign mails may be sent now. They count as sent. */
   take(wanted: number): number {
     return this.#total.take(Math.min(wanted, Math.max(0, this.#total.allowed - this.#reserved)));
   }
 
-  /** Like `take`, for transactional mail, which has priority: whatever it does not get now is reserved for the next call. */
+  /**
+   * Returns how many of `wanted` transactional mails may be sent now. They count as sent. Transactional mail has priority: the part of
+   * `wanted` that is not granted now is reserved for the next call.
+   */
   takeFirst(wanted: number): number {
     const granted = this.#total.take(wanted);
     this.#reserved = wanted - granted;
@@ -40,8 +43,8 @@ export class Rates {
   }
 
   /**
-   * Asks to send a transactional mail to this domain, which may overtake one waiting mail: 0 means now; otherwise the number of
-   * milliseconds after which to ask again.
+   * Asks to send a transactional mail to this domain, which may overtake one waiting mail. Returns 0 if it may be sent now; otherwise the
+   * number of milliseconds after which to ask again.
    */
   waitForFirst(domain: string): number {
     if (this.#perDomain === 0) return 0;
@@ -54,16 +57,16 @@ export class Rates {
     return 0;
   }
 
-  /** Returns capacity that was taken but not used. */
+  /** Gives back capacity that was taken but not used. */
   giveBack(count: number): void {
     this.#total.giveBack(count);
   }
 
   /**
-   * Asks to send a mail to this domain: 0 means now; otherwise the number of milliseconds after which to ask again. Waiting recipients are
-   * spread over time but reserve nothing, so that a pause is not followed by a burst. Up to one second of unused capacity may be caught up,
-   * because the worker does not ask continuously. Each mailing is spread separately, so that recipients of a cancelled mailing do not delay
-   * others.
+   * Asks to send a mail to this domain. Returns 0 if it may be sent now; otherwise the number of milliseconds after which to ask again.
+   * Waiting recipients are spread over time but reserve nothing, so that a pause is not followed by a burst. Up to one second of unused
+   * capacity may be caught up, because the worker does not ask continuously. Each mailing is spread separately, so that recipients of a
+   * cancelled mailing do not delay others.
    */
   waitFor(mailingId: number, domain: string): number {
     if (this.#perDomain === 0) return 0;

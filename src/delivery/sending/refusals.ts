@@ -1,4 +1,4 @@
-/** Recognizes refusals caused by the sender and not by the recipient: they hold the mailing, and no recipient fails. */
+/** Recognizes refusals that the sender caused and not the recipient. Such refusals hold the mailing, and no recipient fails. */
 import { replyKind } from '../../database/functions/reply-kind.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -13,10 +13,13 @@ import type { Outcome } from '../transport/courier.ts';
 const MAX_NAMING_US = 3;
 const MAX_SAME_TEXT = 10;
 const MAX_REFUSALS = 50;
-/** How often recipients of other domains are tried for comparison before the refusals of a single domain hold the mailing. */
+/** How often recipients of other domains are tried for comparison, before the refusals of a single domain hold the mailing. */
 const MAX_COMPARISONS = 4;
 
-/** A refused recipient that is not judged yet. It stays in the state `sending` until other recipients have been accepted or refused. */
+/**
+ * A recipient whose refusal is not judged yet. The recipient stays in the state `sending` until other recipients have been accepted or
+ * refused.
+ */
 export interface Suspect {
   mailing: OpenMailing;
   claim: Claim;
@@ -30,7 +33,7 @@ interface Streak {
   named: Set<number>;
   same: Set<number>;
   all: Set<number>;
-  /** The latest text, without the parts that differ from mail to mail. */
+  /** The latest reply, without the parts that differ from mail to mail. */
   kind: string;
   domains: Set<string>;
   /** How often recipients of other domains were tried for comparison. */
@@ -42,13 +45,16 @@ interface MailingRefusals {
   streak: Streak;
   /** Two of the domains that accepted the mailing. */
   accepted: Set<string>;
-  /** When the last acceptance was, epoch milliseconds of the steady clock. */
+  /** When a recipient was last accepted, in epoch milliseconds of the steady clock; 0 if unknown. */
   acceptedAt: number;
   /** Domains that refuse the mailing while others accept it. */
   refusing: Set<string>;
 }
 
-/** `hold`: hold the mailing; `compare`: try recipients of other domains first; `theirs`: only the recipients' domain refuses. */
+/**
+ * What to do about a streak of refusals. `hold`: hold the mailing. `compare`: try recipients of other domains first. `theirs`: only the
+ * recipients' domain refuses. Null: wait for more outcomes.
+ */
 export type Verdict = 'hold' | 'compare' | 'theirs' | null;
 
 /** The refusals of each mailing that the sender may have caused. */
@@ -57,7 +63,7 @@ export class Refusals {
   /** The number of refusals recorded so far. */
   noted = 0;
 
-  /** Records a refusal that the sender may have caused. Returns true if the recipient must wait until it is judged. */
+  /** Records a refusal that the sender may have caused. Returns true if the recipient must wait until the refusal is judged. */
   note(mailing: OpenMailing, claim: Claim, outcome: Outcome): boolean {
     const blame = findBlame(outcome);
     if (blame === null) return false;
@@ -74,7 +80,10 @@ export class Refusals {
     return true;
   }
 
-  /** Records that a recipient was accepted at `steady`, which ends the streak. Returns the waiting recipients, which are then recorded. */
+  /**
+   * Records that a recipient was accepted at `steady`, which ends the streak. Returns the recipients who waited; their refusals are then
+   * recorded as results.
+   */
   accepted(mailingId: number, claim: Claim, steady: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
     const domain = domainOf(claim);
@@ -86,24 +95,24 @@ export class Refusals {
     return endStreak(known);
   }
 
-  /** When a recipient was last accepted, epoch milliseconds of the steady clock; 0 if unknown. */
+  /** Returns when a recipient was last accepted, in epoch milliseconds of the steady clock; 0 if unknown. */
   acceptedAt(mailingId: number): number {
     return this.#known.get(mailingId)?.acceptedAt ?? 0;
   }
 
-  /** The mailings with waiting recipients. */
+  /** The ids of the mailings with waiting recipients. */
   get waiting(): number[] {
     return [...this.#known].filter(([, { streak }]) => streak.waiting.length > 0).map(([id]) => id);
   }
 
-  /** The waiting recipients of a mailing. */
+  /** Returns the waiting recipients of a mailing. */
   suspects(mailingId: number): readonly Suspect[] {
     return this.#known.get(mailingId)?.streak.waiting ?? [];
   }
 
   /**
-   * The verdict on the streak of a mailing. A single domain may refuse by its own policy, so recipients of other domains are tried first.
-   * `isLast`: there are no others to try. `isFirst`: no recipient of the mailing has been accepted yet.
+   * Returns the verdict on the streak of a mailing. A single domain may refuse by its own policy, so recipients of other domains are tried
+   * first. `isLast` is true if there are no others to try; `isFirst` is true if no recipient of the mailing has been accepted yet.
    */
   verdict(mailingId: number, { isLast = false, isFirst = false } = {}): Verdict {
     const known = this.#known.get(mailingId);
@@ -126,7 +135,7 @@ export class Refusals {
     return domain;
   }
 
-  /** Why the mailing is held. */
+  /** Returns why the mailing is held. */
   reason(mailingId: number): Sentence {
     const { streak } = this.#refusalsFor(mailingId);
     const reply = streak.waiting.at(-1)?.outcome.reply ?? '';
@@ -183,7 +192,7 @@ function endStreak(known: MailingRefusals): Suspect[] {
   return waiting;
 }
 
-/** The recipient's domain in ASCII form. */
+/** Returns the recipient's domain in ASCII form. */
 export function domainOf({ normalized_email: email }: Pick<Claim, 'normalized_email'>): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }

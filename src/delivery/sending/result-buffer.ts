@@ -1,4 +1,4 @@
-/** Results of hand-offs that are not on disk yet, and claims that go back to the queue as if they had not been claimed. */
+/** Holds the results of hand-offs that are not on disk yet, and claims that go back to the queue as if they had not been claimed. */
 
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -11,7 +11,7 @@ import { classify } from '../replies/classify.ts';
 import type { Outcome } from '../transport/courier.ts';
 
 export class ResultBuffer {
-  /** The clock by which retries are measured. */
+  /** The clock by which retries are measured, in epoch milliseconds. */
   readonly #steady: () => number;
   #results: Result[] = [];
   #requeued: { claim: Claim; due_at: number | null }[] = [];
@@ -31,7 +31,10 @@ export class ResultBuffer {
     return claims.filter(({ mailing_id }) => mailing_id === mailingId).length;
   }
 
-  /** The deliveries of all results and claims, and whether the state of each is final: the mail was sent or failed, and is not retried. */
+  /**
+   * The deliveries of all results and claims, and whether the state of each is final. A state is final if the mail was sent or failed, and
+   * is not retried.
+   */
   get ended(): { id: number; isFinal: boolean }[] {
     return [
       ...this.#results.map(({ id, state }) => ({ id, isFinal: state !== 'queued' })),
@@ -39,17 +42,20 @@ export class ResultBuffer {
     ];
   }
 
-  /** Adds the result of an outcome. `willBeRetried`: a refusal does not fail the recipient. */
+  /** Adds the result of an outcome. If `willBeRetried`, a refusal does not fail the recipient. */
   add(mailing: OpenMailing, claim: Claim, outcome: Outcome, willBeRetried = false): void {
     this.#results.push(this.#resultOf(mailing, claim, outcome, willBeRetried));
   }
 
-  /** Puts a claim back into the queue, due at `due_at` (epoch milliseconds of the steady clock), or as it was. */
+  /**
+   * Puts a claim back into the queue. It becomes due at `due_at` (epoch milliseconds of the steady clock), or keeps its due time if that is
+   * null.
+   */
   requeue(claim: Claim, due_at: number | null = null): void {
     this.#requeued.push({ claim, due_at });
   }
 
-  /** When a claim is retried after a temporary refusal; null if it is given up. */
+  /** Returns when a claim is retried after a temporary refusal, in epoch milliseconds of the steady clock; null if it is given up. */
   retryAt(claim: Claim): number | null {
     const now = this.#steady();
     return retryAt(claim.attempt + 1, claim.first_tried_at || now, now);
@@ -66,7 +72,7 @@ export class ResultBuffer {
     this.#requeued = [];
   }
 
-  /** The result to record for an outcome. */
+  /** Returns the result to record for an outcome. */
   #resultOf(mailing: OpenMailing, claim: Claim, outcome: Outcome, willBeRetried: boolean): Result {
     const base = {
       id: claim.id,
@@ -83,7 +89,7 @@ export class ResultBuffer {
 export interface Meaning {
   state: 'accepted' | 'bounced' | 'failed' | 'queued';
   reply: Said;
-  /** When the next attempt is due, if the mail is queued again. */
+  /** When the next attempt is due, if the mail is queued again; otherwise 0. */
   due_at: number;
   /** Whether to suppress the address, because it does not exist. */
   suppress: boolean;
@@ -91,7 +97,7 @@ export interface Meaning {
 
 /**
  * Returns the meaning of an outcome for a mail. `retryAt` returns when to try again, or null to give up. A refusal caused by the sender
- * never fails the mail; with `willBeRetried`, no refusal does.
+ * never fails the mail; if `willBeRetried`, no refusal fails it.
  */
 export function meaning(outcome: Outcome, retryAt: () => number | null, willBeRetried = false): Meaning {
   const { reply } = outcome;

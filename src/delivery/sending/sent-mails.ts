@@ -1,6 +1,6 @@
 /**
- * Mails as sent. For accounts that allow it, what each accepted mail was made from is kept for 90 days, so that its exact bytes can be
- * rendered again. The bytes themselves are not kept, because most of them are the same for all recipients.
+ * Keeps mails as sent. For accounts that allow it, what each accepted mail was made from is kept for 90 days, so that its exact bytes can
+ * be rendered again. The bytes themselves are not kept, because most of them are the same for all recipients.
  */
 import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -12,16 +12,16 @@ import type { ReadyMailing } from '../queue/ready-mailing.ts';
 import type { SentFacts, SentRecipient } from '../queue/sent-mail.ts';
 
 const DAY_MS = 86_400_000;
-/** How long what a mail was made from is kept. */
+/** How long the data from which a mail was made is kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
 /** The number of rows that one transaction removes. */
 const ROWS = 500;
 
-/** A message of an account that keeps mails as sent, while it is handed off. */
+/** A message that is being handed off, of an account that keeps mails as sent. */
 export class OutgoingMessage {
-  /** The time of its last rendering, epoch milliseconds. */
+  /** The time at which the message was last rendered, in epoch milliseconds. */
   renderedAt = 0;
-  /** The SHA-256 of the message that was rendered then. */
+  /** The SHA-256 of the message that was last rendered. */
   digest: Buffer = Buffer.alloc(0);
 
   /** Notes the message that is about to be sent. */
@@ -31,14 +31,14 @@ export class OutgoingMessage {
   }
 }
 
-/** A message of a campaign or automation that is being sent, with what it is made from. */
+/** A message of a campaign or automation that is being sent, with the data from which it is made. */
 export class OutgoingMail extends OutgoingMessage {
   readonly ready: ReadyMailing;
   readonly claim: Claim;
   readonly common: CommonFacts;
-  /** The key that signs it; null: it is not signed. */
+  /** The key that signs the message; null if it is not signed. */
   readonly key: DkimKey | null;
-  /** Whether a sender node renders it. */
+  /** Whether a sender node renders the message. */
   readonly isByNode: boolean;
 
   constructor(
@@ -56,23 +56,23 @@ export class OutgoingMail extends OutgoingMessage {
   }
 }
 
-/** The row of what the mails of a mailing have in common. */
+/** The row with the data that the mails of a mailing have in common. */
 interface FactsRow {
   id: number;
   key: DkimKey | null;
   createdAt: number;
 }
 
-/** The recipient is not kept if the address was deleted permanently in the meantime. */
+/** SQL that keeps a mail as sent, unless the recipient's address was deleted permanently in the meantime. */
 const ADD = `
   INSERT OR REPLACE INTO sent_mails (delivery_id, facts_id, recipient, rendered_at, digest)
   SELECT @delivery, @facts, @recipient, @renderedAt, @digest FROM addresses WHERE id = @address AND normalized_email = @email`;
 
-/** Keeps what accepted mails were made from, with their results. */
+/** Keeps the data from which accepted mails were made, together with their results. */
 export class SentMails {
   readonly #client: Database;
   #mails: OutgoingMail[] = [];
-  /** Rows by the facts that the mails have in common. Each preparation of a mailing makes a new object of facts. */
+  /** The rows by the facts that mails have in common. Each preparation of a mailing makes a new object of facts. */
   #facts = new WeakMap<CommonFacts, FactsRow>();
 
   constructor(client: Database) {
@@ -89,7 +89,9 @@ export class SentMails {
     this.#mails.push(mail);
   }
 
-  /** Writes what was added. Call it inside the transaction that records the results, and `clear` after that has committed. */
+  /**
+   * Writes the added mails. Call it inside the transaction that records the results, and call `clear` after the transaction has committed.
+   */
   write(): void {
     for (const mail of this.#mails) {
       const { claim, renderedAt, digest } = mail;
@@ -109,7 +111,10 @@ export class SentMails {
     this.#mails = [];
   }
 
-  /** The id of the facts of a mail: another one after the DKIM key has changed, and a day later, so that old ones can be removed. */
+  /**
+   * Returns the id of the row with the facts of a mail. A new row is written after the DKIM key has changed, and a day later, so that old
+   * rows can be removed.
+   */
   #factsOf({ ready, common, key, isByNode, renderedAt }: OutgoingMail): number {
     const known = this.#facts.get(common);
     if (known !== undefined && known.key === key && renderedAt - known.createdAt < DAY_MS) return known.id;
@@ -124,7 +129,7 @@ export class SentMails {
   }
 }
 
-/** What rendering reads of a claim. Empty fields are omitted. */
+/** Returns the part of a claim that rendering reads. Empty fields are omitted. */
 function recipientOf({ ready, claim }: OutgoingMail): SentRecipient {
   const { address_id, normalized_email, is_unmeasured } = claim;
   const values = ready.fields.flatMap((field) => (claim[field] ? [[field, claim[field]]] : []));
@@ -135,8 +140,8 @@ const OLD_MAILS = 'SELECT delivery_id FROM sent_mails INDEXED BY sent_mails_rend
 const OLD_FACTS = 'SELECT id FROM sent_facts INDEXED BY sent_facts_created WHERE created_at < @facts';
 
 /**
- * Removes some of the mails as sent that are older than 90 days, in one short transaction. Returns whether there is more to do at once.
- * `now` is epoch milliseconds.
+ * Removes some of the kept mails that are older than 90 days, in one short transaction. Returns true if there is more to do at once. `now`
+ * is in epoch milliseconds.
  */
 export function removeOldSentMails(client: Database, now: number): boolean {
   const before = { mails: now - KEPT_MS, facts: now - KEPT_MS - DAY_MS };

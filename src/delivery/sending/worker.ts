@@ -1,4 +1,4 @@
-/** The delivery worker: in rounds, claims recipients, sends their mails and records the results. */
+/** The delivery worker. In rounds, it claims recipients, sends their mails and records the results. */
 
 import type { Db } from '../../database/open.ts';
 import type { Log } from '../../log.ts';
@@ -43,7 +43,7 @@ export class DeliveryWorker {
   readonly #deps: WorkerDeps;
   readonly #ledger: Ledger;
   readonly #states: MailingStates;
-  /** The clock by which retries and other waits are measured. */
+  /** The clock by which retries and other waits are measured, in epoch milliseconds. */
   readonly #steady: () => number;
   readonly #stopped: StoppedMailings;
   readonly #results: ResultBuffer;
@@ -81,9 +81,9 @@ export class DeliveryWorker {
   }
 
   /**
-   * Runs one round: records results and claims as many recipients as there is capacity for, in one transaction; starts sending; waits until
-   * half of the sends have ended or results must be written. Returns whether there is more to do now. While all sending is held, nothing is
-   * claimed.
+   * Runs one round: records results and claims as many recipients as there is capacity for, in one transaction; starts sending; and waits
+   * until half of the sends have ended or results must be written. Returns true if there is more to do now. While all sending is held,
+   * nothing is claimed.
    */
   async step(isHeld = false): Promise<boolean> {
     if (isHeld) this.#handoffs.hold();
@@ -101,8 +101,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Acknowledges mailings whose state another thread has changed. After the acknowledgement no mail of a stopped mailing starts; if that
-   * takes time, a later call acknowledges it.
+   * Acknowledges mailings whose state another thread has changed. After the acknowledgement no mail of a stopped mailing starts. If that
+   * takes time, a later call acknowledges the mailing.
    */
   acknowledge(): void {
     for (const { id, state } of this.#states.unacknowledged()) {
@@ -118,12 +118,12 @@ export class DeliveryWorker {
     }
   }
 
-  /** Results must be written within this time, in milliseconds. */
+  /** The time within which results must be written, in milliseconds. */
   get recordMs(): number {
     return this.#handoffs.recordMs;
   }
 
-  /** From now on, starts no more sends. */
+  /** Starts no more sends from now on. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -142,14 +142,14 @@ export class DeliveryWorker {
     this.#recordAndClaim(false);
   }
 
-  /** Writes results to disk. Rounds do this too; call it when other work runs between two rounds. */
+  /** Writes results to disk. Rounds do this too; call it if other work runs between two rounds. */
   record(): void {
     if (this.#results.length + this.#handoffs.unrecorded === 0) return;
     this.#ledger.inTransaction(() => this.#record(this.#states.openMailings(this.#steady())));
     this.#clearRecorded();
   }
 
-  /** Like `record`, but logs a failed write, for example on a full disk, and tries it again with the next results. */
+  /** Calls `record`. Logs a failed write, for example on a full disk; the write is repeated with the next results. */
   #recordSafely(): void {
     try {
       this.record();
@@ -159,8 +159,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Records and claims in one transaction, because each commit waits for the disk. A failed write, for example on a full disk, throws and
-   * keeps the results for the next round.
+   * Records and claims in one transaction, because each commit waits for the disk. Throws if the write fails, for example on a full disk,
+   * and keeps the results for the next round.
    */
   #recordAndClaim(mayClaim: boolean): Batch[] {
     const open = this.#states.openMailings(this.#steady());
@@ -185,7 +185,7 @@ export class DeliveryWorker {
     return batches;
   }
 
-  /** Removes the mailings of campaigns whose account is outside its sending hours. */
+  /** Removes the mailings of campaigns and automations whose account is outside its sending hours. */
   #mayLeaveNow(due: readonly OpenMailing[]): readonly OpenMailing[] {
     const { db, clock, timeZone } = this.#deps;
     const waiting = due.length === 0 ? null : waitingAccounts(db.$client, clock.now(), timeZone);
@@ -193,7 +193,7 @@ export class DeliveryWorker {
     return due.filter(({ owner_kind: kind, user_id }) => !(CAMPAIGNS.has(kind) && waiting.has(user_id)));
   }
 
-  /** Holds the mailings of single sends whose results exceed a limit, before more recipients are claimed. Returns their ids. */
+  /** Holds the mailings of campaigns whose results exceed a limit, before more recipients are claimed. Returns their ids. */
   #holdByResults(open: readonly OpenMailing[]): number[] {
     return open.flatMap(({ id, owner_kind }) => {
       const held = owner_kind === 'single' ? findResultHold(this.#deps.db.$client, id) : null;
@@ -208,7 +208,9 @@ export class DeliveryWorker {
     this.#handoffs.recorded();
   }
 
-  /** The claims that may be sent now, and those that wait until the rate of their recipient domain or its group allows another mail. */
+  /**
+   * Returns the claims that may be sent now, and those that wait until the rate of their recipient domain or its group allows another mail.
+   */
   #limited(batches: readonly Batch[]): { batches: Batch[]; postponed: { claim: Claim; due_at: number }[] } {
     const { rates, pacing } = this.#deps;
     const postponed: { claim: Claim; due_at: number }[] = [];
@@ -244,7 +246,7 @@ export class DeliveryWorker {
     this.#outcomes.forget(mailingId);
   }
 
-  /** Cancels some queued recipients of each cancelled mailing. Returns how many. */
+  /** Cancels some queued recipients of each cancelled mailing. Returns their number. */
   #cancelQueued(): number {
     const moment = this.#deps.clock.now();
     let cancelled = 0;

@@ -14,22 +14,22 @@ export interface Outcome extends Omit<SmtpOutcome, 'reply'> {
 export interface Handoff {
   /** The envelope sender in ASCII form; empty for the null reverse-path (RFC 5321 4.5.5). */
   from: string;
-  /** A single address in ASCII form. */
+  /** The address of the recipient in ASCII form. */
   to: string;
   /** The id of the only stored SMTP relay that may be used; any relay if null or absent. */
   relayId?: number | null;
-  /** Whether the message overtakes campaign mail that waits for a connection. */
+  /** True if the message overtakes campaign mail that waits for a connection. */
   isUrgent?: boolean;
   /**
    * Returns the message, or null to withdraw it. Called right before MAIL FROM is written, in the same turn of the event loop, and again if
    * the mail is sent again on another connection. The message may be built in `buffer`, which is not reused before the outcome is known.
    */
   start(buffer?: Buffer): MailData | null;
-  /** Whether the message may still be sent. Asked before its text is written, if its envelope was pipelined earlier. */
+  /** Returns true if the message may still be sent. Called before the text is written, if the envelope was pipelined earlier. */
   maySend?(): boolean;
   /**
-   * Whether no line of the message can begin with a dot (RFC 5321 4.5.2). Otherwise the message is searched for such lines, which takes a
-   * tenth of the time of sending a large one.
+   * True if no line of the message can begin with a dot (RFC 5321 4.5.2). Otherwise the message is searched for such lines, which takes a
+   * tenth of the time of sending a large message.
    */
   dotless?: boolean;
 }
@@ -37,14 +37,14 @@ export interface Handoff {
 /** The account and mailing of a mail. Only the outbox needs them, to show the mails of an account. */
 export interface MailOwner {
   accountId: number;
-  /** 0: no mailing. */
+  /** The id of the mailing; 0 if the mail belongs to none. */
   mailingId: number;
 }
 
 export interface Courier {
-  /** Applies changed settings. Called between two rounds, outside a transaction. */
+  /** Applies changed settings. Must be called between two rounds, outside a transaction. */
   refresh?(): void;
-  /** How many more messages can be accepted right now, for one stored SMTP relay or, with null, for any. */
+  /** Returns how many more messages can be accepted right now, for one stored SMTP relay, or with null for any. */
   room(relayId: number | null): number;
   /** Resolves with the outcome, or with 'withdrawn' if no message was sent. Rejects with what `start` throws. */
   send(handoff: Handoff, owner: MailOwner): Promise<Outcome | 'withdrawn'>;

@@ -13,10 +13,10 @@ import type { Clock } from '../../time/clock.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
-/** The maximum number of mails in the outbox. */
+/** The maximum number of mails that the outbox keeps. */
 export const MAX_MAILS = 1000;
 const MAX_BYTES = 128 * 2 ** 20;
-/** As long as no mail is larger than this, `MAX_MAILS` mails fit into `MAX_BYTES`. */
+/** The largest size of a mail, in bytes, at which `MAX_MAILS` mails fit into `MAX_BYTES`. */
 const LARGE_BYTES = MAX_BYTES / MAX_MAILS;
 const BATCH_SIZE = 200;
 
@@ -28,7 +28,7 @@ const ACCEPTED: Outcome = {
   reply: sentence('kept_in_outbox'),
 };
 
-/** For each mail, the total size of it and all newer ones. SQLite reads the lengths from the row headers. */
+/** SQL for the total size of each mail and all newer mails. SQLite reads the lengths from the row headers. */
 const UP_TO_HERE = sql`SELECT id, sum(length(raw)) OVER (ORDER BY id DESC) AS bytes FROM outbox`;
 
 interface Waiting {
@@ -63,7 +63,7 @@ export class OutboxCourier implements Courier {
     this.#store();
   }
 
-  /** Writes every waiting mail in one transaction. A mail that cannot be built fails alone; a failed write defers all of them. */
+  /** Writes every waiting mail in one transaction. A mail that cannot be built fails alone; a failed write defers all mails. */
   #store(): void {
     const batch = this.#waiting;
     this.#waiting = [];
@@ -100,7 +100,7 @@ export class OutboxCourier implements Courier {
   }
 }
 
-/** The bytes of the mail, or null if it was withdrawn or cannot be built; its promise is then resolved or rejected here. */
+/** Returns the bytes of the mail; null if it was withdrawn or cannot be built. The promise of such a mail is resolved or rejected here. */
 function buildMail({ handoff, resolve, reject }: Waiting): Buffer | null {
   try {
     const mail = handoff.start();
@@ -112,7 +112,7 @@ function buildMail({ handoff, resolve, reject }: Waiting): Buffer | null {
   }
 }
 
-/** The From, To and Subject headers with encoded words (RFC 2047) decoded, for the list of mails. */
+/** Returns the From, To and Subject headers with encoded words (RFC 2047) decoded, for the list of mails. */
 function shownFields(raw: Buffer): { from: string; to: string; subject: string } {
   const head = raw.toString('latin1', 0, Math.max(0, raw.indexOf('\r\n\r\n')));
   const field = (name: string) => {

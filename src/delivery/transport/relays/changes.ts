@@ -1,5 +1,5 @@
 /**
- * Changes the SMTP relays stored in the database. Changes do not wake any thread: the courier watches the revision number that is
+ * Changes the SMTP relays stored in the database. A change does not wake any thread: the courier watches the revision number that is
  * incremented here.
  */
 import type { Database } from 'better-sqlite3';
@@ -17,9 +17,9 @@ export interface GivenRelay {
   host: string;
   port: number;
   security: RelaySecurity;
-  /** Empty: no login. */
+  /** The user for the login; empty if there is no login. */
   username: string;
-  /** Empty: keep the stored password, if it is for this server. */
+  /** The password; empty to keep the stored password, if that is for this server. */
   password: string;
   rate: number;
   connections: number;
@@ -35,7 +35,7 @@ export function keepsPassword(
   return before !== undefined && before.sealed_password !== null && before.host === host && before.port === port;
 }
 
-/** Adds an SMTP relay at the end, or changes one. Call it inside a transaction. Returns its id. */
+/** Adds an SMTP relay at the end, or changes the relay `before`. Returns its id. Call it inside a transaction. */
 export function saveRelay(db: Db, before: StoredRelay | undefined, input: GivenRelay, now: Date): number {
   const { password, ...fields } = input;
   const kept = keepsPassword(before, input) ? before?.sealed_password : null;
@@ -51,7 +51,7 @@ export function saveRelay(db: Db, before: StoredRelay | undefined, input: GivenR
   const isSame =
     sealed_password === before.sealed_password &&
     (['host', 'port', 'security', 'username'] as const).every((name) => before[name] === input[name]);
-  // The relay's recorded results say nothing about a different connection.
+  // The recorded results say nothing about a different connection, so they are removed.
   const forgotten = isSame ? {} : { accepted_at: null, answered_at: null, failed_at: null, failure: null };
   db.update(relays)
     .set({ ...fields, ...forgotten, sealed_password, updated_at: stamp })
@@ -66,7 +66,7 @@ export function deleteRelay(db: Db, id: number): void {
   db.delete(relays).where(eq(relays.id, id)).run();
 }
 
-/** Orders the SMTP relays by these ids; relays not listed follow. Call it inside a transaction. */
+/** Orders the SMTP relays by these ids; relays that are not listed follow. Call it inside a transaction. */
 export function orderRelays(db: Db, ids: readonly number[]): void {
   countRelayChange(db.$client);
   const stored = db.select({ id: relays.id }).from(relays).orderBy(asc(relays.position), asc(relays.id)).all();

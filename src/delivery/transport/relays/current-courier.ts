@@ -1,4 +1,6 @@
-/** The courier for the SMTP relays stored in the database, or the outbox if there are none. It follows changes without a restart. */
+/**
+ * The courier for the SMTP relays stored in the database, or the outbox if there are none. The courier follows changes without a restart.
+ */
 import type { Database } from 'better-sqlite3';
 import type { Courier, Handoff, MailOwner, Outcome } from '../courier.ts';
 import type { Relay } from '../smtp/relay-urls.ts';
@@ -6,7 +8,7 @@ import { relaysRevision, storedRelays } from './in-use.ts';
 
 export interface CurrentCourierDeps {
   client: Database;
-  /** Opens a courier for the relays; for none, the outbox. */
+  /** Opens a courier for the relays, or the outbox if there are none. */
   open(relays: readonly Relay[]): Courier;
   /** How long a replaced courier may take to finish mails in progress, in milliseconds. */
   graceMs: number;
@@ -27,8 +29,8 @@ export class CurrentCourier implements Courier {
   }
 
   /**
-   * Replaces the courier if the relays have changed. Mails that wait in the old one are withdrawn and return to the queue; those in
-   * progress finish there.
+   * Replaces the courier if the relays have changed. Mails that wait in the old courier are withdrawn and return to the queue; mails in
+   * progress finish in the old courier.
    */
   refresh(): void {
     const revision = this.#readRevision();

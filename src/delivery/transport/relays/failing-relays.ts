@@ -6,7 +6,7 @@ export const RELAY_WORKS = 'the SMTP server works again';
 export class FailingRelays {
   readonly #keys = new Set<string>();
 
-  /** Records that a relay failed. Returns true if it was working before. */
+  /** Records that a relay failed. Returns true if the relay was working before. */
   add(relay: string, id: number | undefined): boolean {
     const before = this.#keys.size;
     return this.#keys.add(relayKey(relay, id)).size > before;
@@ -17,7 +17,7 @@ export class FailingRelays {
     return this.#keys.size > 0;
   }
 
-  /** Records that a relay accepted a mail. Returns true if it was failing before. */
+  /** Records that a relay accepted a mail. Returns true if the relay was failing before. */
   delete(relay: string, id: number | undefined): boolean {
     return this.#keys.delete(relayKey(relay, id));
   }

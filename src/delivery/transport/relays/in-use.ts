@@ -22,7 +22,7 @@ export interface RelayRow {
 /** The possible destinations of mail. */
 export const COURIERS = ['outbox', 'smtp', 'nodes'] as const;
 
-/** Where campaign mail goes: to sender nodes, to an SMTP relay, or into the outbox, so that it does not leave this machine. */
+/** Returns where campaign mail goes: to sender nodes, to an SMTP relay, or into the outbox, so that it does not leave this machine. */
 export function courierInUse(client: Database, config: Config): (typeof COURIERS)[number] {
   if (config.NATS_URL.length > 0) return 'nodes';
   return hasRelay(client, config) ? 'smtp' : 'outbox';
@@ -41,28 +41,34 @@ export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
   return SMTP_URL !== '' || client.prepare('SELECT 1 FROM relays LIMIT 1').get() !== undefined;
 }
 
-/** Why sending is not allowed: links in mails would point at this machine, which recipients cannot reach. Null if links are fine. */
+/** Returns why sending is not allowed, if links in mails would point at this machine, which recipients cannot reach; null if links work. */
 export function linksFault(client: Database, config: Config): Sentence | null {
   const leadsHere = findPublicUrl(client, config).source === 'none';
   return leadsHere && !isTestMode(client, config) ? sentence('held_settings') : null;
 }
 
-/** Whether senders must be verified before their mail is sent: as set by SENDER_VERIFICATION; by default, if mail leaves this machine. */
+/**
+ * Whether senders must be verified before their mail is sent. SENDER_VERIFICATION decides this; by default, they must be verified if mail
+ * leaves this machine.
+ */
 export function verificationRequired(client: Database, config: Config): boolean {
   return (config.SENDER_VERIFICATION || (isTestMode(client, config) ? 'optional' : 'required')) === 'required';
 }
 
-/** Whether no mail may be sent from a sender yet, because its owner has not confirmed its address and has to. */
+/** Whether no mail may be sent from a sender yet, because the owner has to confirm the sender's address and has not done so. */
 export function isUnverified(client: Database, config: Config, sender: { is_verified: number }): boolean {
   return sender.is_verified === 0 && verificationRequired(client, config);
 }
 
-/** The SMTP relays in order of preference; empty if mail stays in the outbox. Throws an Error that names SMTP_URL if that is invalid. */
+/**
+ * Returns the SMTP relays in order of preference; an empty list if mail stays in the outbox. Throws an Error that names SMTP_URL if that is
+ * invalid.
+ */
 export function relaysInUse(client: Database, { SMTP_URL }: Config): Relay[] {
   return SMTP_URL === '' ? storedRelays(client) : parseRelays(SMTP_URL);
 }
 
-/** The SMTP relays stored in the database, in order, whether or not the environment names others. */
+/** Returns the SMTP relays stored in the database, in order, whether or not the environment names others. */
 export function storedRelays(client: Database): Relay[] {
   return client
     .prepare<[], RelayRow>('SELECT * FROM relays ORDER BY position, id')
@@ -70,7 +76,7 @@ export function storedRelays(client: Database): Relay[] {
     .map((row) => relayOf(client, row));
 }
 
-/** The connection settings of a row. A password that cannot be decrypted is omitted, so that the relay rejects the login. */
+/** Returns the connection settings of a row. A password that cannot be decrypted is omitted, so that the relay rejects the login. */
 export function relayOf(client: Database, row: RelayRow): Relay {
   const { id, host, port, security, username, sealed_password: sealed, rate, connections } = row;
   const local = isLocal(host);
@@ -78,7 +84,7 @@ export function relayOf(client: Database, row: RelayRow): Relay {
   return {
     host,
     port,
-    // On this machine TLS is used if offered, as with SMTP_URL.
+    // On this machine, TLS is used if it is offered, as with SMTP_URL.
     tls: security === 'implicit' ? 'implicit' : security === 'starttls' ? 'required' : local ? 'offered' : 'off',
     verify: security !== 'none',
     local,

@@ -1,7 +1,7 @@
 /**
- * Encrypts the passwords of SMTP relays and the keys of mail providers, so that a list, a query or a fragment of the
- * database does not reveal them. The key is derived from a secret in the same database, because nothing else survives a
- * backup and its restore. So anybody who has the whole database can send as its owner.
+ * Encrypts the passwords of SMTP relays and the keys of mail providers, so that a list, a query or a fragment of the database does not
+ * reveal them. The key is derived from a secret in the same database, because nothing else survives a backup and its restore. So anybody
+ * who has the whole database can send as its owner.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
@@ -33,7 +33,7 @@ export function openPassword(client: Database, sealed: string, place: PasswordPl
   return openText(client, sealed, nameOf(place));
 }
 
-/** Encrypts a text for one purpose; it can be decrypted only for the same purpose. */
+/** Encrypts a text for one purpose. The text can be decrypted only for the same purpose. */
 export function sealText(client: Database, text: string, purpose: string): string {
   makeSecret(client);
   const nonce = randomBytes(NONCE_BYTES);
@@ -62,7 +62,7 @@ function makeSecret(client: Database): void {
   addNamedValue(client, SECRET_NAME, randomBytes(KEY_BYTES).toString('base64url'));
 }
 
-/** The key, derived from the installation's secret (RFC 5869). */
+/** Returns the key, which is derived from the installation's secret (RFC 5869). */
 function sealingKey(client: Database): Uint8Array {
   const secret = String(findNamedValue(client, SECRET_NAME));
   return new Uint8Array(hkdfSync('sha256', secret, '', 'password of a relay', KEY_BYTES));

@@ -1,7 +1,7 @@
 /**
- * Tests an SMTP relay with the courier's own SMTP client: connects, secures the connection, logs in, and asks whether it would accept a
- * mail from a sender to a recipient. RSET ends the transaction before a message is sent (RFC 5321 4.1.1.5). With a message, hands it over
- * instead, for a mail whose fate the caller wants to know at once.
+ * Tests an SMTP relay with the courier's own SMTP client: connects, secures the connection, logs in, and asks whether the relay would
+ * accept a mail from a sender to a recipient. RSET ends the transaction before a message is sent (RFC 5321 4.1.1.5). If a message is given,
+ * the test hands it over instead, for a mail whose fate the caller wants to know at once.
  */
 
 import { type Sentence, type SentenceCode, sentence } from '../../../errors/sentences.ts';
@@ -18,9 +18,9 @@ export const TRIAL_STAGES = ['connect', 'tls', 'auth', 'mail', 'rcpt', 'done'] a
 export type TrialStage = (typeof TRIAL_STAGES)[number];
 
 export interface Trial {
-  /** The stage that failed, or `done` if none did. */
+  /** The stage that failed; `done` if no stage failed. */
   stage: TrialStage;
-  /** The relay's last reply, or why there was none; null if the test passed. */
+  /** The relay's last reply, or why there was no reply; null if the test passed. */
   outcome: Outcome | null;
   /** The Node error code of a failed connection, such as ECONNREFUSED; empty if the relay replied or the test timed out. */
   error: string;
@@ -32,9 +32,9 @@ export interface TrialOptions {
   /** For MAIL FROM and RCPT TO, in ASCII form. */
   from: string;
   to: string;
-  /** Our name for EHLO; if empty, our IP address is sent. */
+  /** Our name for EHLO; if it is empty, our IP address is sent. */
   name: string;
-  /** The whole message; without it none is sent. */
+  /** The whole message; if absent, no message is sent. */
   message?: MailData;
   /** The longest wait for one reply, and for the whole test, in milliseconds. */
   replyMs?: number;
@@ -82,11 +82,11 @@ export async function tryRelay(relay: Relay, options: TrialOptions): Promise<Tri
   }
 }
 
-/** Sends a command. Returns the outcome if the relay rejects it, or null if it accepts. */
+/** Sends a command. Returns the outcome if the relay rejects the command; null if the relay accepts it. */
 async function ask(dialogue: Dialogue, stage: Stage, command: string, ms: number): Promise<Outcome | null> {
   try {
     const reply = await dialogue.ask(ms, command);
-    // 354 asks for the message after DATA.
+    // The reply 354 asks for the message after DATA.
     return reply.code < (stage === 'data' ? 400 : 300) ? null : replyOutcome(stage, reply);
   } catch (error) {
     return withoutReply('deferred', stage, error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-/** Where mail may travel without TLS: on this machine and within a private network. */
+/** Tells where mail may travel without TLS: on this machine and within a private network. */
 import { BlockList, isIP } from 'node:net';
 
 /** Addresses of private networks (RFC 1918, 3927, 4193, 4291, 6598). */
@@ -19,7 +19,7 @@ for (const [network, prefix] of [
 ] as const)
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 
-/** Names that do not exist on the Internet: single labels, as containers have them, and reserved domains (RFC 2606, 6762, 8375). */
+/** Matches names that do not exist on the Internet: single labels, as containers have them, and reserved domains (RFC 2606, 6762, 8375). */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|internal|local|lan|home\.arpa|test)$/;
 
 /** Whether a host is on this machine or in a private network, judged only by its address or name. */

@@ -9,14 +9,17 @@ export interface ConnectionListener {
   reply(reply: Reply): void;
   /** The deadline passed. */
   expired(): void;
-  /** The connection is lost; called once, as the last call. */
+  /** The connection is lost. Called once, as the last call. */
   lost(error: Error): void;
 }
 
-/** How long to try each address of a host before the next one. Node's default of 250 ms is too short for a distant relay. */
+/**
+ * How long to try each address of a host before the next address, in milliseconds. Node's default of 250 ms is too short for a distant
+ * relay.
+ */
 const ADDRESS_ATTEMPT_MS = 3_000;
 
-/** The size of the receive buffer without TLS. */
+/** The size of the receive buffer without TLS, in bytes. */
 const RECEIVE_BYTES = 4_096;
 
 export class SmtpConnection {
@@ -27,9 +30,9 @@ export class SmtpConnection {
   #listener: ConnectionListener | null = null;
   #error: Error | null = null;
   #deadline = Number.POSITIVE_INFINITY;
-  /** When connecting began, monotonic milliseconds. */
+  /** When connecting began, in monotonic milliseconds. */
   readonly startedAt: number;
-  /** When the deadline was last set, monotonic milliseconds. */
+  /** When the deadline was last set, in monotonic milliseconds. */
   #waitsSince: number;
 
   /** Starts to connect. `closed` is called once the socket is closed, after the listener's `lost`. */
@@ -42,7 +45,8 @@ export class SmtpConnection {
     this.#closed = closed;
     this.startedAt = monotonic();
     this.#waitsSince = this.startedAt;
-    // Without TLS all replies are read into one buffer, because allocating one for each takes a tenth of the time of sending a message.
+    // Without TLS, all replies are read into one buffer, because allocating a buffer for each reply takes a tenth of the time of sending a
+    // message.
     const received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
     const callback = (length: number) => {
       this.#read(received.subarray(0, length));
@@ -62,7 +66,7 @@ export class SmtpConnection {
     this.#listener = listener;
   }
 
-  /** Why the connection failed, if it did. */
+  /** Why the connection failed; null if it has not failed. */
   get failure(): Error | null {
     return this.#error;
   }
@@ -80,7 +84,7 @@ export class SmtpConnection {
   /** Starts TLS on the connection (RFC 3207 4) and calls back once it is established. */
   secure(host: string, verify: boolean, done: () => void): void {
     if (!this.#reader.empty) {
-      // Otherwise a reply injected by an attacker before TLS would be treated as sent under TLS.
+      // The connection is closed, because otherwise a reply injected by an attacker before TLS would be treated as sent under TLS.
       this.fail(new Error('the relay sent plain text after it agreed to STARTTLS'));
       return;
     }
@@ -101,7 +105,7 @@ export class SmtpConnection {
     return this.#monotonic() - this.#waitsSince;
   }
 
-  /** Sets the deadline `ms` from now. */
+  /** Sets the deadline to `ms` milliseconds from now. */
   within(ms: number): void {
     this.#waitsSince = this.#monotonic();
     this.#deadline = this.#waitsSince + ms;
@@ -114,7 +118,7 @@ export class SmtpConnection {
     this.#listener?.expired();
   }
 
-  /** Writes one or more commands, each with its CRLF. If they contain anything but ASCII, closes the connection instead. */
+  /** Writes one or more commands, each with its CRLF. If they contain anything but printable ASCII, closes the connection instead. */
   write(command: string): void {
     if (isMailText(command)) this.#socket.write(command, 'latin1');
     else this.fail(new Error('a command would have held something other than printable ASCII'));

@@ -7,23 +7,23 @@ import type { Timeouts } from './timeouts.ts';
 
 /** The extensions announced by the SMTP relay that matter to a transaction. */
 export type Extensions = {
-  /** RFC 2920. */
+  /** Whether the relay offers PIPELINING (RFC 2920). */
   pipelining: boolean;
-  /** RFC 1870: the largest message in bytes, 0 for no known limit; null if SIZE is not offered. */
+  /** The largest message in bytes (SIZE, RFC 1870); 0 if no limit is known; null if SIZE is not offered. */
   size: number | null;
 };
 
-/** Parameters by keyword in upper case. */
+/** The parameters of the announced extensions, by keyword in upper case. */
 type Announced = Map<string, string>;
 
-/** The longest command line (RFC 5321 4.5.3.1.4), without its CRLF. */
+/** The length of the longest command line (RFC 5321 4.5.3.1.4), without its CRLF. */
 const MAX_COMMAND_BYTES = 510;
 
 /**
  * Prepares a new connection for MAIL FROM. Returns the relay's extensions, or the outcome if the connection cannot be used: held after a
- * 5xx or if TLS or login is impossible, deferred after a temporary failure; the connection is then closing. `name` is sent in EHLO if it is
- * a full domain name, otherwise our IP address is (RFC 5321 4.1.4). The handshake takes at most `totalMs` milliseconds, counted from the
- * start of the connection.
+ * 5xx or if TLS or login is impossible, deferred after a temporary failure. The connection is then closing. `name` is sent in EHLO if it is
+ * a full domain name; otherwise our IP address is sent (RFC 5321 4.1.4). The handshake takes at most `totalMs` milliseconds, counted from
+ * the start of the connection.
  */
 export async function handshake(
   connection: SmtpConnection,
@@ -89,7 +89,7 @@ class Handshake {
     };
   }
 
-  /** HELO is tried only if the relay does not know EHLO, not if it rejects us (RFC 5321 3.2). */
+  /** Says EHLO. HELO is tried only if the relay does not know EHLO, not if it rejects us (RFC 5321 3.2). */
   async #hello(): Promise<void> {
     const full = /^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i.test(this.#name);
     const name = full ? this.#name : addressLiteral(this.#connection.localAddress);
@@ -99,7 +99,7 @@ class Handshake {
     this.#offers = unknown ? new Map() : parseExtensions(reply.text);
   }
 
-  /** The extensions announced before TLS are discarded (RFC 3207 4.2). */
+  /** Starts TLS if the relay offers it. The extensions announced before TLS are discarded (RFC 3207 4.2). */
   async #startTls(): Promise<void> {
     const reply = this.#offers.has('STARTTLS') ? await this.#ask('STARTTLS') : null;
     if (reply !== null && reply.code < 300) {
@@ -127,7 +127,7 @@ class Handshake {
     if (!this.#encrypted && !this.#relay.local) throw this.#impossible('a password is never sent in plain text');
     const mechanisms = (this.#offers.get('AUTH') ?? '').toUpperCase().split(' ');
     if (mechanisms.includes('PLAIN')) {
-      // If the initial response makes the line too long, it is sent after the relay's 334 (RFC 4954 4).
+      // If the initial response makes the line too long, the response is sent after the relay's 334 (RFC 4954 4).
       const token = plainToken(user, password);
       const line = `AUTH PLAIN ${token}`;
       await this.#answer(line.length <= MAX_COMMAND_BYTES ? [line] : ['AUTH PLAIN', token]);
@@ -138,7 +138,7 @@ class Handshake {
     }
   }
 
-  /** Sends each line after the 334 reply to the previous one. */
+  /** Sends each line after the 334 reply to the line before. */
   async #answer(lines: string[]): Promise<void> {
     for (const [index, line] of lines.entries()) {
       const reply = await this.#ask(line);
@@ -160,7 +160,7 @@ class Handshake {
   }
 }
 
-/** The outcome without our credentials, in case the relay repeats them. */
+/** Returns the outcome without our credentials, in case the relay repeats them. */
 function withoutLogin(outcome: Outcome, { login }: Relay): Outcome {
   if (login === null || login.password === '') return outcome;
   const { user, password } = login;
@@ -168,7 +168,7 @@ function withoutLogin(outcome: Outcome, { login }: Relay): Outcome {
   return { ...outcome, reply: secrets.reduce((reply, secret) => reply.replaceAll(secret, '…'), outcome.reply) };
 }
 
-/** The AUTH PLAIN message (RFC 4616 2). */
+/** Returns the AUTH PLAIN message (RFC 4616 2). */
 function plainToken(user: string, password: string): string {
   return base64(`\0${user}\0${password}`);
 }
@@ -205,7 +205,7 @@ export class Dialogue implements ConnectionListener {
   #waiting: { for: 'reply' | 'event'; resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
   #lost: Error | null = null;
 
-  /** `totalMs`: the maximum time in milliseconds from the start of the connection to the end of the dialogue. */
+  /** `totalMs` is the maximum time in milliseconds from the start of the connection to the end of the dialogue. */
   constructor(connection: SmtpConnection, totalMs: number) {
     this.#connection = connection;
     this.#totalMs = totalMs;

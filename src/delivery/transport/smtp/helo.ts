@@ -3,7 +3,7 @@ import { lookup, lookupService } from 'node:dns/promises';
 import { hostname } from 'node:os';
 
 const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
-/** Names that are valid only on a local network, which a relay cannot look up. */
+/** Matches names that are valid only on a local network, which a relay cannot look up. */
 const PRIVATE = /(?:^|\.)(?:localhost|localdomain|local|internal|lan|home|invalid|arpa|test)$/;
 
 /** Whether a name is a full domain name in ASCII form, under a top-level domain of the public DNS. */
@@ -12,8 +12,9 @@ export function isPublicName(name: string): boolean {
 }
 
 /**
- * The name for EHLO: `configured`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name. Empty if
- * none of them is a public name; the connection's IP address is then sent instead. `machineName` looks up the machine's name.
+ * Returns the name for EHLO: `configured`, or else the host of `publicUrl` if it is a public domain name, or else this machine's full name.
+ * Returns an empty text if none of them is a public name; the connection's IP address is then sent instead. `machineName` looks up the
+ * machine's name.
  */
 export async function heloName(
   configured: string,
@@ -24,8 +25,8 @@ export async function heloName(
 }
 
 /**
- * The name for EHLO as far as the settings determine it: `configured`, or else the host of `publicUrl` if it is a public domain name; otherwise
- * empty.
+ * Returns the name for EHLO as far as the settings determine it: `configured`, or else the host of `publicUrl` if it is a public domain
+ * name; otherwise an empty text.
  */
 export function configuredName(configured: string, publicUrl: string): string {
   return configured || publicNameOf(URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '');
@@ -36,7 +37,7 @@ function publicNameOf(name: string): string {
   return isPublicName(lower) ? lower : '';
 }
 
-/** This machine's name, completed by DNS as `hostname -f` does; the short name if the lookup fails. */
+/** Returns this machine's name, completed by DNS as `hostname -f` does; the short name if the lookup fails. */
 async function fullHostname(): Promise<string> {
   const name = hostname();
   if (name.includes('.')) return name;

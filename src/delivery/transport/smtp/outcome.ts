@@ -1,6 +1,6 @@
 /** The outcome of one SMTP transaction, in the ledger's terms. */
 
-/** The command to which an outcome belongs. `body`: the end of data was sent, so the relay may have the message. */
+/** The command to which an outcome belongs. `body` means that the end of data was sent, so the relay may have the message. */
 export type Stage = 'connect' | 'tls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body';
 
 /**
@@ -14,7 +14,7 @@ const MAX_CHARACTERS = 1_000;
 export type Outcome = {
   kind: Kind;
   stage: Stage;
-  /** The reply code; 0 without a reply (connection lost, timeout, decided on our side). */
+  /** The reply code; 0 if there is no reply, because the connection was lost, a timeout passed, or our side decided. */
   code: number;
   /** The enhanced status code (RFC 3463), such as 5.1.1; null if there is none or it contradicts the reply code. */
   enhanced: string | null;
@@ -22,13 +22,13 @@ export type Outcome = {
   reply: string;
 };
 
-/** The outcome for a reply at a stage (RFC 5321 4.2.1, 4.3.2). A code that is not defined there counts as deferred. */
+/** Returns the outcome for a reply at a stage (RFC 5321 4.2.1, 4.3.2). A code that is not defined there counts as deferred. */
 export function replyOutcome(stage: Stage, reply: Reply): Outcome {
   const enhanced = enhancedCode(reply);
   return { kind: replyKind(stage, reply.code), stage, code: reply.code, enhanced, reply: readable(reply, enhanced) };
 }
 
-/** An outcome without a reply; `why` describes the reason. */
+/** Returns an outcome without a reply. `why` describes the reason. */
 export function withoutReply(kind: Kind, stage: Stage, why: string): Outcome {
   return { kind, stage, code: 0, enhanced: null, reply: oneLine(why) };
 }
@@ -38,13 +38,13 @@ function replyKind(stage: Stage, code: number): Kind {
   return stage === 'body' && code < 300 ? 'accepted' : 'deferred';
 }
 
-/** The enhanced code follows the reply code and must have the same first digit (RFC 2034 4). */
+/** Returns the enhanced code, which follows the reply code and must have the same first digit (RFC 2034 4); null if there is none. */
 function enhancedCode(reply: Reply): string | null {
   const code = /^([245])\.\d{1,3}\.\d{1,3}(?=[ \n]|$)/.exec(reply.text);
   return code !== null && Number(code[1]) === Math.floor(reply.code / 100) ? code[0] : null;
 }
 
-/** The reply with the enhanced code only once; in a multi-line reply every line repeats it. */
+/** Returns the reply with the enhanced code only once. In a multi-line reply, every line repeats the code. */
 function readable(reply: Reply, enhanced: string | null): string {
   const text = enhanced === null ? reply.text : reply.text.replaceAll(`\n${enhanced} `, '\n');
   return oneLine(`${reply.code} ${text}`);
@@ -64,13 +64,15 @@ function oneLine(text: string): string {
 }
 
 export type Reply = {
-  /** 200–599; 0 if the bytes are not an SMTP reply, and `text` then explains why. */
+  /** The reply code, 200–599; 0 if the bytes are not an SMTP reply, and `text` then explains why. */
   code: number;
-  /** The lines without code and CRLF, joined by \n; one character per byte. */
+  /** The lines without code and CRLF, joined by \n. Each byte is one character. */
   text: string;
 };
 
-/** RFC 5321 4.5.3.1.5 limits a line to 512 bytes; real relays send longer replies, but none this long. */
+/**
+ * The maximum size of a reply in bytes. RFC 5321 4.5.3.1.5 limits a line to 512 bytes; real relays send longer replies, but none this long.
+ */
 const MAX_REPLY_BYTES = 131_072;
 
 /** Parses replies. Call `feed` with each chunk, then `next` until it returns null. After a reply with code 0 the reader cannot be used. */
@@ -82,7 +84,7 @@ export class ReplyReader {
   #text = '';
   #bytes = 0;
 
-  /** Whether everything fed so far has been returned as complete replies. */
+  /** Whether all bytes fed so far have been returned as complete replies. */
   get empty(): boolean {
     return this.#at === this.#input.length && this.#code === 0;
   }
@@ -93,7 +95,7 @@ export class ReplyReader {
     this.#at = 0;
   }
 
-  /** The next complete reply, or null if its end has not arrived yet. */
+  /** Returns the next complete reply; null if its end has not arrived yet. */
   next(): Reply | null {
     for (;;) {
       const end = this.#input.indexOf('\n', this.#at);
@@ -122,7 +124,10 @@ export class ReplyReader {
   }
 }
 
-/** The reply code at the start of a line, or 0. RFC 5321 4.2 requires [2-5][0-5][0-9]; this accepts any second digit. */
+/**
+ * Returns the reply code at the start of a line; 0 if there is none. RFC 5321 4.2 requires [2-5][0-5][0-9]; this function accepts any
+ * second digit.
+ */
 function parseCode(line: string): number {
   const first = line.charCodeAt(0) - 48;
   const second = line.charCodeAt(1) - 48;

@@ -1,5 +1,5 @@
 /**
- * Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. Urgent ones overtake the
+ * Hand-offs inside the SMTP client, and the queue in which they wait for a connection, first in, first out. Urgent hand-offs overtake the
  * others.
  */
 import type { Handoff } from '../courier.ts';
@@ -11,22 +11,22 @@ export type PendingHandoff = {
   readonly handoff: Handoff;
   readonly resolve: (outcome: Outcome | 'withdrawn') => void;
   readonly reject: (error: unknown) => void;
-  /** The queue of the only relay that may be used; null: any relay. */
+  /** The queue of the only relay that may be used; null if any relay may be used. */
   readonly only: PendingHandoffs | null;
-  /** How often it went back to the queue because its connection closed before its message was sent. */
+  /** How often the hand-off went back to the queue because its connection closed before the message was sent. */
   requeues: number;
-  /** The relays that rejected its sender. */
+  /** The relays that rejected the sender. */
   refusedBy: readonly Relay[];
-  /** The refusal to report: the first 4xx, or else the first of all. */
+  /** The refusal to report: the first 4xx, or else the first refusal of all; null if there is none. */
   refusal: Outcome | null;
-  /** The next one in the queue. */
+  /** The next hand-off in the queue. */
   next: PendingHandoff | null;
 };
 
-/** After this number of consecutive urgent hand-offs one of the others is next, so that urgent ones never block a campaign. */
+/** The number of consecutive urgent hand-offs after which one of the others is next, so that urgent ones never block a campaign. */
 const MAX_URGENT_IN_A_ROW = 8;
 
-/** The queue of one relay, or the queue common to all. */
+/** The queue of one relay, or the queue common to all relays. */
 export class PendingHandoffs {
   readonly #urgent = new LinkedList();
   readonly #others = new LinkedList();
@@ -71,7 +71,7 @@ export class PendingHandoffs {
   }
 }
 
-/** A linked list, because `shift` on a long array copies the rest. */
+/** A linked list of hand-offs. An array would be slower, because `shift` on a long array copies the rest. */
 class LinkedList {
   #first: PendingHandoff | null = null;
   #last: PendingHandoff | null = null;

@@ -31,7 +31,7 @@ export class SmtpPool implements Courier {
   readonly #sessions: Sessions;
   #isClosing = false;
 
-  /** A pool for `relays` in order of preference. It connects when there is mail. */
+  /** Creates a pool for `relays` in order of preference. It connects when there is mail. */
   constructor(relays: readonly Relay[], options: PoolOptions = {}) {
     const { connections = 20, name = () => '', monotonic = () => performance.now() } = options;
     const { onRelayFailure = () => {}, onRelayAcceptance = () => {} } = options;
@@ -90,8 +90,8 @@ export class SmtpPool implements Courier {
   }
 
   /**
-   * How many more mails would start at once or within 100 ms, for the relay with this id or, with null, for any; 0 while none of their
-   * relays is available. Mail bound to one relay takes no capacity from other relays.
+   * Returns how many more mails would start at once or within 100 ms, for the relay with this id, or with null for any; 0 while none of
+   * their relays is available. Mail bound to one relay takes no capacity from other relays.
    */
   room(relayId: number | null = null): number {
     const named = this.#relayStates.findById(relayId);
@@ -134,14 +134,14 @@ export class SmtpPool implements Courier {
     let waiting = this.#queues.common;
     for (const relayState of this.#relayStates.all) {
       while (
-        // The first connection is also needed to wake mail that waits for the rate, because its deadline checks do that.
+        // The first connection is also needed to wake mail that waits for the rate, because the checks of its deadlines do that.
         (relayState.sockets === 0 || relayState.allowance > relayState.connecting) &&
         relayState.queue.length + waiting > relayState.connecting &&
         relayState.hasRoom()
       )
         void this.#sessions.connect(relayState);
-      // New mail goes to the first healthy relay; later relays get only mail that an earlier one rejected. Failed relays listed before the
-      // healthy one are probed meanwhile.
+      // New mail goes to the first healthy relay; later relays get only mail that an earlier relay rejected. Failed relays listed before
+      // the healthy relay are probed meanwhile.
       if (relayState.isHealthy) waiting = 0;
     }
     this.#queues.failUnreachable();
@@ -158,8 +158,8 @@ export class SmtpPool implements Courier {
   }
 
   /**
-   * Whether to pipeline the next envelope after the current message: only if that envelope was never requeued and no connection can be
-   * opened for it.
+   * Whether to pipeline the next envelope after the current message. This is done only if the envelope was never requeued and no connection
+   * can be opened for it.
    */
   #mayPipeline({ relayState, completed }: Session): boolean {
     const first = this.#queues.first(relayState);
@@ -176,7 +176,10 @@ export class SmtpPool implements Courier {
     else this.#sessions.addIdle(session);
   }
 
-  /** Passes a relay's waiting hand-offs to `start` until one is started. Returns false if none was. The others got an outcome at once. */
+  /**
+   * Passes a relay's waiting hand-offs to `start` until one is started. Returns false if none was started. Hand-offs before that one got an
+   * outcome at once.
+   */
   #give(relayState: RelayState, start: (pending: PendingHandoff) => Outcome | 'withdrawn' | null): boolean {
     for (;;) {
       const pending = this.#queues.shift(relayState);

@@ -1,7 +1,7 @@
 /**
- * The hand-offs that wait for a connection, and their assignment to relays. Most wait in one common queue, for the best relay that works. A
- * hand-off whose sender was rejected by a relay waits in the queue of the next relay in the list. A hand-off bound to one relay waits in
- * that relay's queue.
+ * The hand-offs that wait for a connection, and their assignment to relays. Most hand-offs wait in one common queue, for the best relay
+ * that works. A hand-off whose sender was rejected by a relay waits in the queue of the next relay in the list. A hand-off bound to one
+ * relay waits in that relay's queue.
  */
 
 import type { Outcome } from './outcome.ts';
@@ -10,7 +10,7 @@ import type { RelayState, RelayStates } from './relay-state.ts';
 
 export class Queues {
   readonly #relayStates: RelayStates;
-  /** Hand-offs for any relay that no relay has rejected. */
+  /** The hand-offs that any relay may send and no relay has rejected. */
   readonly #common = new PendingHandoffs();
   #isClosed = false;
 
@@ -34,7 +34,7 @@ export class Queues {
     else this.#queueFor(pending)?.push(pending);
   }
 
-  /** Puts back, at the front, a hand-off whose connection closed before the relay could act on it. */
+  /** Puts a hand-off back at the front, because its connection closed before the relay could act on it. */
   requeue(pending: PendingHandoff): void {
     pending.requeues++;
     if (this.#isClosed) pending.resolve('withdrawn');
@@ -46,7 +46,7 @@ export class Queues {
     return this.#next(relayState, this.#common).first;
   }
 
-  /** Removes and returns the next hand-off for a relay; null if there is none or the relay's rate allows none now. */
+  /** Removes and returns the next hand-off for a relay; null if no hand-off waits or the relay's rate allows none now. */
   shift(relayState: RelayState): PendingHandoff | null {
     if (relayState.allowance < 1) return null;
     const pending = this.#next(relayState, this.#getsCommon(relayState) ? this.#common : null).shift();
@@ -61,7 +61,7 @@ export class Queues {
   }
 
   /**
-   * Resolves a hand-off with its outcome. If the relay rejected its sender, the hand-off is queued for the next relay instead, and the
+   * Resolves a hand-off with its outcome. If the relay rejected the sender, the hand-off is queued for the next relay instead, and the
    * function returns true.
    */
   finish(relayState: RelayState, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): boolean {
@@ -102,15 +102,15 @@ export class Queues {
       queue.resolveAll(() => 'withdrawn');
   }
 
-  /** Whether a relay gets hand-offs from the common queue: only if every better relay has failed or uses all its connections. */
+  /** Whether a relay gets hand-offs from the common queue. It does only if every better relay has failed or uses all its connections. */
   #getsCommon(relayState: RelayState): boolean {
     const better = this.#relayStates.betterThan(relayState);
     return better === null || (!relayState.hasBoundMail && better.responsive < better.slots);
   }
 
   /**
-   * The queue whose turn it is at a relay: its own or, if the relay is entitled to it, the common queue. The common queue takes turns with
-   * mail bound to this relay.
+   * Returns the queue whose turn it is at a relay: the relay's own queue or, if the relay is entitled to it, the common queue. The common
+   * queue takes turns with mail bound to this relay.
    */
   #next({ queue, isCommonNext }: RelayState, common: PendingHandoffs | null): PendingHandoffs {
     if (common === null || common.first === null) return queue;
@@ -118,8 +118,8 @@ export class Queues {
   }
 
   /**
-   * The queue for a hand-off: the queue of the relay that it is bound to, the common queue, or the queue of the first
-   * relay that has not rejected it; null if all have.
+   * Returns the queue for a hand-off: the queue of the relay that the hand-off is bound to, the common queue, or the queue of the first
+   * relay that has not rejected it; null if all relays have rejected it.
    */
   #queueFor({ only, refusedBy }: PendingHandoff): PendingHandoffs | null {
     if (only !== null) return only;

@@ -9,24 +9,24 @@ import { TokenBucket } from './token-bucket.ts';
 /** The pause after a first failure; it doubles with each further failure, up to the maximum. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** How long to wait before opening more connections again, after a relay has refused one. */
+/** How long to wait before opening more connections again after a relay has refused one, in milliseconds. */
 const GROWTH_PAUSE_MS = 30_000;
-/** A connection that takes longer than this to open no longer counts against the number being opened. */
+/** The time after which a connection that is still being opened no longer counts against the number being opened, in milliseconds. */
 const SLOW_OPENING_MS = 2_000;
-/** How long a learned limit of messages per session is respected. */
+/** How long a learned limit of messages per session is respected, in milliseconds. */
 const SESSION_LIMIT_MS = 600_000;
-/** How long no envelope is pipelined after an end of data, once the relay has failed on one. */
+/** How long no envelope is pipelined after an end of data, once the relay has failed on one, in milliseconds. */
 const NO_PIPELINING_MS = 600_000;
-/** After this many consecutively rejected senders a relay counts as failed, if there is another one. */
+/** The number of consecutively rejected senders after which a relay counts as failed, if there is another relay. */
 const MAX_REFUSALS = 3;
 
 export class RelayState {
   readonly relay: Relay;
-  /** Hand-offs bound to this relay, and those whose sender another relay rejected. */
+  /** The hand-offs bound to this relay, and those whose sender another relay rejected. */
   readonly queue = new PendingHandoffs();
-  /** Whether mail bound to this relay has arrived. Other mail then goes here only while no better relay works. */
+  /** Whether mail bound to this relay has arrived. Other mail then goes to this relay only while no better relay works. */
   hasBoundMail = false;
-  /** Whether the common queue is next; it takes turns with mail bound to this relay. */
+  /** Whether the common queue is next. The common queue takes turns with mail bound to this relay. */
   isCommonNext = false;
   readonly throughput: Throughput;
   /** The number of sockets in any state. */
@@ -35,9 +35,9 @@ export class RelayState {
   readonly opening = new Set<SmtpConnection>();
   /** The number of sessions that reply in time. */
   responsive = 0;
-  /** The number of sessions that no longer do. */
+  /** The number of sessions that no longer reply in time. */
   stalled = 0;
-  /** The reason of the last failure; null while it works. */
+  /** The reason of the last failure; null while the relay works. */
   failure: Outcome | null = null;
   /** How long connecting and handshake may take together, in milliseconds. */
   handshakeMs: number;
@@ -50,26 +50,26 @@ export class RelayState {
   #limit: number;
   /** The largest number of open sessions since the relay last refused one. */
   #peak = 0;
-  /** When `#limit` may be raised again. */
+  /** When `#limit` may be raised again, in monotonic milliseconds. */
   #growAt = 0;
   /** The number of failures since the last completed transaction. */
   #failures = 0;
-  /** The time of the latest failure. */
+  /** When the latest failure happened, in monotonic milliseconds. */
   #failedAt = 0;
-  /** The time of the next attempt after a failure. */
+  /** When the next attempt after a failure may begin, in monotonic milliseconds. */
   #retryAt = 0;
-  /** No envelope is pipelined before this time. */
+  /** The time before which no envelope is pipelined, in monotonic milliseconds. */
   #pipelineFrom = 0;
   /** The number of consecutively rejected senders. */
   #refusals = 0;
   /** The number of messages after which the relay closes a session. */
   #sessionLimit = Number.POSITIVE_INFINITY;
-  /** How long to respect `#sessionLimit`. */
+  /** Until when `#sessionLimit` is respected, in monotonic milliseconds. */
   #sessionLimitUntil = 0;
   /** The number of messages of the last session that the relay closed. */
   #lastSession = 0;
 
-  /** `most`: the maximum number of connections, unless the relay has its own. `isAlone`: whether it is the only relay. */
+  /** `most` is the maximum number of connections, unless the relay has its own. `isAlone` is true if it is the only relay. */
   constructor(relay: Relay, isAlone: boolean, most: number, timeouts: Timeouts, monotonic: () => number) {
     this.relay = relay;
     this.#isAlone = isAlone;
@@ -86,7 +86,7 @@ export class RelayState {
     return this.#failures === 0;
   }
 
-  /** Milliseconds until it may be tried; 0 if it may be tried now. */
+  /** Milliseconds until the relay may be tried; 0 if it may be tried now. */
   get pause(): number {
     return this.#retryAt === 0 ? 0 : Math.max(0, this.#retryAt - this.#monotonic());
   }
@@ -96,7 +96,7 @@ export class RelayState {
     return this.pause > 0 && this.responsive + this.opening.size === 0;
   }
 
-  /** The number of sessions it may have, not counting stalled ones. */
+  /** The number of sessions that the relay may have, not counting stalled ones. */
   get slots(): number {
     return Math.min(this.#limit, this.#maxConnections - this.stalled);
   }
@@ -109,8 +109,8 @@ export class RelayState {
   }
 
   /**
-   * Whether one more connection may be opened. The number being opened never exceeds the number that are or were open, so that if a relay
-   * with a limit refuses a connection, enough others still work. A failed relay is probed with a single connection.
+   * Whether one more connection may be opened. The number being opened never exceeds the number that are or were open: if a relay with a
+   * limit refuses a connection, enough others still work. A failed relay is probed with a single connection.
    */
   hasRoom(): boolean {
     if (this.sockets >= this.#maxConnections) return false;
@@ -124,7 +124,7 @@ export class RelayState {
     return connecting < Math.max(1, this.responsive, this.#peak) && connecting + this.responsive < this.slots;
   }
 
-  /** How many more mails its rate allows to start now. */
+  /** How many more mails the relay's rate allows to start now. */
   get allowance(): number {
     return this.#rate.allowed;
   }
@@ -142,8 +142,9 @@ export class RelayState {
   }
 
   /**
-   * Records that a connection started at `startedAt` could not be opened, or broke before its first completed transaction. `isSilent`: it
-   * took too long to open. If mail has no other relay, the next connection gets twice the time, at most that of RFC 5321 4.5.3.2.1.
+   * Records that a connection started at `startedAt` could not be opened, or broke before its first completed transaction. `isSilent` is
+   * true if it took too long to open. If mail has no other relay, the next connection then gets twice the time, at most that of RFC 5321
+   * 4.5.3.2.1.
    */
   failed(failure: Outcome, startedAt: number, isSilent: boolean): void {
     if (isSilent && (this.#isAlone || this.hasBoundMail))
@@ -159,12 +160,12 @@ export class RelayState {
     }
   }
 
-  /** Whether to try the next relay: this one holds the mail or, if it is not the only one, defers its sender. */
+  /** Whether to try the next relay, because this relay holds the mail or, if it is not the only relay, defers its sender. */
   shouldTryNextRelay({ kind, stage }: Outcome): boolean {
     return kind === 'held' || (kind === 'deferred' && stage === 'mail' && !this.#isAlone);
   }
 
-  /** Records that it rejected the sender of a message. */
+  /** Records that the relay rejected the sender of a message. */
   refusedSender(refusal: Outcome): void {
     this.#refusals++;
     if (!this.#isAlone && (this.#failures > 0 || this.#refusals >= MAX_REFUSALS)) this.#fail(refusal);
@@ -179,13 +180,13 @@ export class RelayState {
     this.failure = null;
   }
 
-  /** Records that a session no longer replies in time, or does so again. */
+  /** Records that a session no longer replies in time, or replies in time again. */
   setStalled(isStalled: boolean): void {
     this.stalled += isStalled ? 1 : -1;
     this.responsive += isStalled ? -1 : 1;
   }
 
-  /** Records that it failed on a pipelined envelope although it offers PIPELINING. */
+  /** Records that the relay failed on a pipelined envelope although it offers PIPELINING. */
   rejectedPipelining(): void {
     this.#pipelineFrom = this.#monotonic() + NO_PIPELINING_MS;
   }
@@ -195,7 +196,9 @@ export class RelayState {
     return this.#monotonic() >= this.#pipelineFrom;
   }
 
-  /** Records the number of messages after which it closed a session. The same number twice in a row is taken for its limit. */
+  /**
+   * Records the number of messages after which the relay closed a session. The same number twice in a row is taken for the relay's limit.
+   */
   endedSession(messages: number): void {
     if (messages === this.#lastSession) {
       this.#sessionLimit = messages;
@@ -217,7 +220,7 @@ export class RelayState {
     this.#failedAt = now;
     this.#refusals = 0;
     this.#peak = 0;
-    // Waiting hand-offs get this outcome. They were not started, so its stage must be one before MAIL.
+    // Waiting hand-offs get this outcome. They were not started, so the stage of the outcome must be a stage before MAIL.
     const isBeforeMail = failure.stage === 'connect' || failure.stage === 'tls' || failure.stage === 'auth';
     this.failure = isBeforeMail ? failure : { ...failure, stage: 'connect' };
   }
@@ -227,38 +230,38 @@ export class RelayState {
 export class RelayStates {
   readonly all: readonly RelayState[];
 
-  /** `most`: the maximum number of connections to each relay. `monotonic`: a monotonic clock, in milliseconds. */
+  /** `most` is the maximum number of connections to each relay. `monotonic` is a monotonic clock, in milliseconds. */
   constructor(relays: readonly Relay[], most: number, timeouts: Timeouts, monotonic: () => number) {
     const isAlone = relays.length === 1;
     this.all = relays.map((relay) => new RelayState(relay, isAlone, most, timeouts, monotonic));
   }
 
   /**
-   * The relay with this id; null if any may be used, as always with relays of the environment, which have no id; undefined if there is no
-   * such relay.
+   * Returns the relay with this id; null if any relay may be used, as always with relays of the environment, which have no id; undefined if
+   * there is no such relay.
    */
   findById(relayId: number | null): RelayState | null | undefined {
     if (relayId === null || this.all.every(({ relay }) => relay.id === undefined)) return null;
     return this.all.find(({ relay }) => relay.id === relayId);
   }
 
-  /** The first relay that works, or null. */
+  /** The first relay that works; null if none works. */
   get best(): RelayState | null {
     return this.all.find((relayState) => relayState.isHealthy) ?? null;
   }
 
-  /** The best relay if it is listed before this one, or null. */
+  /** Returns the best relay if it is listed before this relay; otherwise null. */
   betterThan(relayState: RelayState): RelayState | null {
     const { best } = this;
     return best !== null && this.all.indexOf(best) < this.all.indexOf(relayState) ? best : null;
   }
 
-  /** Milliseconds until some relay may be tried; 0 if one may be tried now. */
+  /** Milliseconds until some relay may be tried; 0 if a relay may be tried now. */
   get pause(): number {
     return Math.min(...this.all.map((relayState) => relayState.pause));
   }
 
-  /** Why no relay is available: a temporary failure if there is one, otherwise the first relay's failure. */
+  /** Why no relay is available: a temporary failure if there is one, otherwise the first relay's failure; null if no relay has failed. */
   get failure(): Outcome | null {
     const failures = this.all.flatMap((relayState) => relayState.failure ?? []);
     return failures.find(({ kind }) => kind === 'deferred') ?? failures[0] ?? null;

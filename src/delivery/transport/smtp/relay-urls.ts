@@ -5,8 +5,8 @@ export type Relay = {
   host: string;
   port: number;
   /**
-   * implicit: TLS from the first byte. required: STARTTLS or no mail. offered: STARTTLS if the relay announces it, otherwise plain text.
-   * off: plain text.
+   * How TLS is used. `implicit`: TLS from the first byte. `required`: STARTTLS or no mail. `offered`: STARTTLS if the relay announces it,
+   * otherwise plain text. `off`: plain text.
    */
   tls: 'implicit' | 'required' | 'offered' | 'off';
   /** Whether the certificate must be valid for the host. */
@@ -14,11 +14,11 @@ export type Relay = {
   /** Whether the connection stays on this machine, so that plain text is safe. */
   local: boolean;
   login: { user: string; password: string } | null;
-  /** The id in the table `relays`, if it is stored in the database. */
+  /** The id in the table `relays`, if the relay is stored in the database. */
   id?: number;
-  /** The maximum number of mails per second; 0 or absent: no limit of its own. */
+  /** The maximum number of mails per second; 0 or absent if the relay has no limit of its own. */
   rate?: number;
-  /** The maximum number of connections; absent: that of the pool. */
+  /** The maximum number of connections; if absent, the maximum of the pool applies. */
   connections?: number;
 };
 
@@ -65,31 +65,33 @@ export function parseRelays(text: string): Relay[] {
   });
 }
 
-/** `host:port`, for display and logs. */
+/** Returns `host:port`, for display and logs. */
 export function relayName(relay: Relay): string {
   return isIP(relay.host) === 6 ? `[${relay.host}]:${relay.port}` : `${relay.host}:${relay.port}`;
 }
 
-/** The host in lower case and ASCII form, because the URL class converts it only for http. Null if it is not a host name or address. */
+/**
+ * Returns the host in lower case and ASCII form, because the URL class converts it only for http; null if it is not a host name or address.
+ */
 function parseHost(url: URL): string | null {
   if (url.hostname.startsWith('[')) return url.hostname.slice(1, -1);
   return parseHostName(decodeSafely(url.hostname) ?? '');
 }
 
-/** A host name or an IPv4 address in lower case and ASCII form; null if it is neither. */
+/** Returns a host name or an IPv4 address in lower case and ASCII form; null if the text is neither. */
 function parseHostName(name: string): string | null {
   const web = `http://${name}`;
   const host = /[\s/\\@?#:]/.test(name) || !URL.canParse(web) ? '' : new URL(web).hostname;
   return /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/.test(host) ? host : null;
 }
 
-/** A host as a person types it, IPv6 addresses with or without brackets, in lower case and ASCII form; null if it is not a host. */
+/** Returns a host as a person types it, in lower case and ASCII form; null if it is not a host. IPv6 addresses may have brackets. */
 export function parseRelayHost(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   return isIP(bare) === 6 ? bare.toLowerCase() : parseHostName(text);
 }
 
-/** The user and password; null if there are none, undefined if they cannot be parsed. */
+/** Returns the user and password; null if the URL has none, undefined if they cannot be parsed. */
 function parseLogin(url: URL): Relay['login'] | undefined {
   if (url.username === '' && url.password === '') return null;
   const user = decodeSafely(url.username);

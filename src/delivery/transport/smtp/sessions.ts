@@ -9,7 +9,7 @@ import { relayName } from './relay-urls.ts';
 import { Session, type SessionOwner } from './session/session.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** The longest time between two checks of the deadlines. */
+/** The longest time between two checks of the deadlines, in milliseconds. */
 const MAX_CHECK_MS = 1_000;
 
 export interface SessionsOptions {
@@ -58,7 +58,7 @@ export class Sessions {
     return sumOfLoads(this.#open);
   }
 
-  /** The number of open sessions with these relays that reply in time, and of mails in progress on them. */
+  /** Returns the number of open sessions with these relays that reply in time, and the number of mails in progress on them. */
   usageOf(relayStates: readonly RelayState[]): { responsive: number; load: number } {
     const sessions = [...this.#open].filter((one) => relayStates.includes(one.relayState) && !this.#stalled.has(one));
     return { responsive: sessions.length, load: sumOfLoads(sessions) };
@@ -107,7 +107,7 @@ export class Sessions {
     if (outcome.kind === 'accepted') this.#options.onRelayAcceptance(relayName(relayState.relay), relayState.relay.id);
   }
 
-  /** Call it, possibly more than once, when a session takes no more mail; `failure` as in `SessionOwner.ended`. */
+  /** Removes a session that takes no more mail. May be called more than once. `failure` is as in `SessionOwner.ended`. */
   ended(session: Session, failure: Outcome | null): void {
     if (!this.#open.delete(session)) return;
     const { relayState } = session;
@@ -119,8 +119,8 @@ export class Sessions {
   }
 
   /**
-   * Sends QUIT on idle sessions and gives up those being opened. Resolves once every connection is closed, at most after `graceMs`
-   * milliseconds.
+   * Sends QUIT on idle sessions and gives up connections that are being opened. Resolves once every connection is closed, at most after
+   * `graceMs` milliseconds.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;

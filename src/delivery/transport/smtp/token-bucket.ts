@@ -8,7 +8,7 @@ export class TokenBucket {
   #tokens: number;
   #filledAt: number;
 
-  /** `perSecond` 0 is no limit. `monotonic` is a clock in milliseconds. */
+  /** `perSecond` is the rate; 0 means no limit. `monotonic` is a clock in milliseconds. */
   constructor(perSecond: number, monotonic: () => number) {
     this.#perSecond = perSecond;
     this.#monotonic = monotonic;
@@ -16,7 +16,7 @@ export class TokenBucket {
     this.#filledAt = monotonic();
   }
 
-  /** The number of tokens available now; infinite without a limit. */
+  /** The number of tokens available now; infinite if there is no limit. */
   get allowed(): number {
     if (this.#perSecond === 0) return Number.POSITIVE_INFINITY;
     const now = this.#monotonic();
@@ -26,7 +26,7 @@ export class TokenBucket {
     return Math.floor(this.#tokens);
   }
 
-  /** Takes as many of `wanted` tokens as are available now. Returns how many. */
+  /** Takes as many of `wanted` tokens as are available now. Returns their number. */
   take(wanted: number): number {
     const granted = Math.min(wanted, this.allowed);
     this.#tokens -= granted;

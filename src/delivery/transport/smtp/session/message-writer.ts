@@ -4,18 +4,21 @@
  */
 import type { SmtpConnection } from '../connection.ts';
 
-/** The size of a block in bytes; each block has its own timeout (RFC 5321 4.5.3.2.5). */
+/** The size of a block in bytes. Each block has a timeout of its own (RFC 5321 4.5.3.2.5). */
 const BLOCK_BYTES = 65_536;
 
-/** The size of the two buffers in which messages are built, because allocating one for each message costs more than building it. */
+/**
+ * The size of the two buffers in which messages are built, in bytes. The buffers are reused, because allocating one for each message costs
+ * more than building the message.
+ */
 const BUFFER_BYTES = 65_536;
 
 const LINE_FEED = 0x0a;
 
 interface MessageListener {
-  /** Called right before the end of data is written; returns the commands to write after it. */
+  /** Called right before the end of data is written. Returns the commands to write after it. */
   endingData(): string;
-  /** The socket has flushed the end of data of the latest message. */
+  /** Called when the socket has flushed the end of data of the latest message. */
   flushed(): void;
 }
 
@@ -33,7 +36,7 @@ export class MessageWriter {
   #messagesWritten = 0;
   #messagesFlushed = 0;
 
-  /** `blockMs`: how long writing a block may take. */
+  /** `blockMs` is how long writing a block may take, in milliseconds. */
   constructor(connection: SmtpConnection, blockMs: number, listener: MessageListener) {
     this.#connection = connection;
     this.#blockMs = blockMs;
@@ -45,12 +48,12 @@ export class MessageWriter {
     return this.#buffer;
   }
 
-  /** The buffer in which a pipelined mail's message can be built, while the current one is written from `buffer`. */
+  /** The buffer in which a pipelined mail's message can be built while the current message is written from `buffer`. */
   get spareBuffer(): Buffer {
     return this.#spareBuffer;
   }
 
-  /** Writes a message and its end of data. `isDotless`: no line of it can begin with a dot. */
+  /** Writes a message and its end of data. `isDotless` is true if no line of the message can begin with a dot. */
   write(message: Buffer, isDotless: boolean): void {
     this.#message = isDotless ? message : stuffDots(message);
     this.#bytesWritten = 0;
@@ -62,13 +65,13 @@ export class MessageWriter {
     this.#message = null;
   }
 
-  /** Frees `buffer` for the next message. With `isPipelined`, that message is already in the spare buffer. */
+  /** Frees `buffer` for the next message. If `isPipelined`, that message is already in the spare buffer. */
   prepareNext(isPipelined: boolean): void {
     if (this.#messagesWritten !== this.#messagesFlushed) this.#buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     if (isPipelined) [this.#buffer, this.#spareBuffer] = [this.#spareBuffer, this.#buffer];
   }
 
-  /** Writes the next block; also the callback for each flushed block. */
+  /** Writes the next block. This is also the callback for each flushed block. */
   readonly #writeBlock = (error?: Error | null): void => {
     const message = this.#message;
     if (error || message === null) return;
@@ -112,8 +115,8 @@ const LINE_THEN_DOT = Buffer.from('\n.');
 const DOT = 0x2e;
 
 /**
- * Doubles every dot at the start of a line; returns the same Buffer if there is none. A bare LF counts as a line end, because some relays
- * treat it as one and would find an end of data there.
+ * Doubles every dot at the start of a line. Returns the same Buffer if there is none. A bare LF counts as a line end, because some relays
+ * treat it as a line end and would find an end of data there.
  */
 export function stuffDots(message: Buffer): Buffer {
   const places = message[0] === DOT ? [0] : [];

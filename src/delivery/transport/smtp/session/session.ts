@@ -18,9 +18,9 @@ import {
 } from './transactions.ts';
 
 export interface SessionOwner {
-  /** The outcome of a hand-off; 'withdrawn' if its message must no longer be sent and at most its envelope was written. */
+  /** A hand-off has its outcome. The outcome is 'withdrawn' if the message must no longer be sent and at most its envelope was written. */
   finished(session: Session, pending: PendingHandoff, outcome: Outcome | 'withdrawn'): void;
-  /** Called right before the end of data is written: the moment to call `pipelineNext`. */
+  /** Called right before the end of data is written, which is the moment to call `pipelineNext`. */
   endingData(session: Session): void;
   /** A transaction is complete, whatever its outcome. Called before `idle`, or before the pipelined mail continues. */
   completed(session: Session, outcome: Outcome): void;
@@ -29,7 +29,8 @@ export interface SessionOwner {
   /** The connection closed before the relay could act on this mail, so it can be sent again without a duplicate. */
   requeue(pending: PendingHandoff): void;
   /**
-   * The session takes no more hand-offs; may be called twice. `failure`: why it broke, if it broke before completing a single transaction.
+   * The session takes no more hand-offs. May be called twice. `failure` is why the session broke, if it broke before it completed a single
+   * transaction.
    */
   ended(session: Session, failure: Outcome | null): void;
 }
@@ -66,7 +67,7 @@ export class Session implements ConnectionListener {
   readonly #writer: MessageWriter;
   #isQuitting = false;
 
-  /** Takes over a connection after its handshake. `relayState`: the state of its relay. */
+  /** Takes over a connection after its handshake. `relayState` is the state of the connection's relay. */
   constructor(
     connection: SmtpConnection,
     offers: Extensions,
@@ -103,7 +104,7 @@ export class Session implements ConnectionListener {
     return this.#connection.startedAt;
   }
 
-  /** How many milliseconds the current mail has waited for the relay; 0 if there is none. */
+  /** How many milliseconds the current mail has waited for the relay; 0 if there is no mail. */
   get waited(): number {
     return this.#transactions.mail === null ? 0 : this.#connection.waited;
   }
@@ -119,8 +120,8 @@ export class Session implements ConnectionListener {
   }
 
   /**
-   * Starts a transaction on an idle session. Returns null if it was started, otherwise the outcome, with nothing written. Throws what the
-   * hand-off's `start` throws, also with nothing written.
+   * Starts a transaction on an idle session. Returns null if it was started; otherwise the outcome, and nothing is written. If the
+   * hand-off's `start` throws, throws the same error, and nothing is written.
    */
   begin(pending: PendingHandoff): Outcome | 'withdrawn' | null {
     const mail = this.#build(pending, this.#writer.buffer);
@@ -201,7 +202,7 @@ export class Session implements ConnectionListener {
     }
   }
 
-  /** Writes the message. A message whose envelope was pipelined may have been stopped since; it is withdrawn instead. */
+  /** Writes the message. If its envelope was pipelined, its mailing may have been stopped since; the message is then withdrawn instead. */
   #writeMessage(): void {
     const { mail, wasPipelined } = this.#transactions;
     if (mail === null) return;

@@ -27,7 +27,7 @@ import { type Outcome, type Reply, replyOutcome, type Stage, withoutReply } from
 
 export type State = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'message' | 'unflushed' | 'end' | 'empty';
 
-// Shared constants, so that a reply costs no allocation.
+// These constants are shared, so that a reply costs no allocation.
 const WAIT = { do: 'wait' } as const;
 const WRITE_MESSAGE = { do: 'writeMessage' } as const;
 const IDLE = { do: 'idle' } as const;
@@ -87,7 +87,9 @@ export class Transactions<Mail extends Envelope> {
     return `RSET\r\n${commands}`;
   }
 
-  /** Schedules this mail's envelope to be written with the end of data. Only in state `message`, and only with PIPELINING. */
+  /**
+   * Schedules this mail's envelope to be written with the end of data. May be called only in the state `message`, and only with PIPELINING.
+   */
   pipeline(mail: Mail): void {
     this.#pipelined = mail;
   }
@@ -106,8 +108,8 @@ export class Transactions<Mail extends Envelope> {
   }
 
   /**
-   * Takes back the pipelined mail and returns it, or null if there is none. Its envelope is already written, so the connection is closed
-   * after the current transaction.
+   * Takes back the pipelined mail and returns it; null if there is none. Its envelope is already written, so the connection is closed after
+   * the current transaction.
    */
   cancelPipelined(): Mail | null {
     const mail = this.#pipelined;
@@ -164,7 +166,7 @@ export class Transactions<Mail extends Envelope> {
     this.#state = 'mail';
   }
 
-  /** Whether the command cannot have this reply (only DATA is answered by 354). Later replies would be matched to the wrong commands. */
+  /** Whether the command cannot have this reply (354 answers only DATA). Later replies would then be matched to the wrong commands. */
   #isOutOfSequence(code: number): boolean {
     return this.#state === 'data' ? code < 300 : code >= 300 && code < 400;
   }
@@ -177,7 +179,7 @@ export class Transactions<Mail extends Envelope> {
   }
 
   #mailAnswered(mail: Mail, reply: Reply): Action<Mail> {
-    // After a 5xx the relay may object to the pipelining rather than to the sender, so the mail is sent again without it.
+    // After a 5xx the relay may object to the pipelining rather than to the sender, so the mail is sent again without pipelining.
     if (reply.code >= 500 && this.#wasPipelined) return this.#abort(mail, this.#outcome(reply), reply);
     if (reply.code < 300) this.#needsReset = true;
     else this.#refusal = this.#outcome(reply);
@@ -197,7 +199,7 @@ export class Transactions<Mail extends Envelope> {
       this.#state = 'message';
       return WRITE_MESSAGE;
     }
-    // Closing the connection sends nothing (RFC 5321 4.1.1.4); the end of data would send an empty message.
+    // The connection is closed, so that nothing is sent (RFC 5321 4.1.1.4); the end of data would send an empty message.
     if (this.#isRecipientAccepted) return this.#abort(mail, this.#refusal, reply);
     this.#state = 'empty';
     return { do: 'write', commands: '.\r\n' };
@@ -233,7 +235,7 @@ export class Transactions<Mail extends Envelope> {
   #abort(mail: Mail, outcome: Outcome, reply: Reply | null): Aborted<Mail> {
     const verdict = this.#refusal ?? outcome;
     const state = this.#state;
-    // If a session that worked before ends before the message, that says nothing about the mail.
+    // A session that worked before and ends before the message says nothing about the mail.
     const isEarly = state === 'mail' || (reply?.code === 421 && (state === 'rcpt' || state === 'data'));
     const isSessionEnd = isEarly && this.#completed > 0 && this.#refusal === null;
     const pipelined = this.#pipelined;
@@ -281,26 +283,26 @@ export interface Envelope {
   readonly size: number;
 }
 
-/** Addresses that cannot end the angle brackets, the argument or the line. */
+/** Matches addresses that cannot end the angle brackets, the argument or the line. */
 const SENDER = /^[!-;=?-~]*$/;
 const RECIPIENT = /^[!-;=?-~]+$/;
 
-/** MAIL FROM with its CRLF, and with the message's size if the relay announced SIZE (RFC 1870 3). */
+/** Returns MAIL FROM with its CRLF, and with the message's size if the relay announced SIZE (RFC 1870 3). */
 function mailCommand({ from, size }: Envelope, offers: Extensions): string {
   return `MAIL FROM:<${from}>${offers.size === null ? '' : ` SIZE=${size}`}\r\n`;
 }
 
-/** RCPT TO with its CRLF. */
+/** Returns RCPT TO with its CRLF. */
 function rcptCommand({ to }: Envelope): string {
   return `RCPT TO:<${to}>\r\n`;
 }
 
-/** MAIL, RCPT and DATA as one group, which RFC 2920 3.1 allows because DATA is last. */
+/** Returns MAIL, RCPT and DATA as one group, which RFC 2920 3.1 allows because DATA is last. */
 function commandGroup(envelope: Envelope, offers: Extensions): string {
   return `${mailCommand(envelope, offers)}${rcptCommand(envelope)}DATA\r\n`;
 }
 
-/** The outcome of a mail that this relay is certain to reject, found without asking it; null if the mail can be sent. */
+/** Returns the outcome of a mail that this relay is certain to reject, without asking the relay; null if the mail can be sent. */
 export function envelopeProblem({ from, to, size }: Envelope, offers: Extensions): Outcome | null {
   if (!SENDER.test(from)) return withoutReply('held', 'mail', 'the sender address is not valid in an SMTP command');
   if (!RECIPIENT.test(to)) return withoutReply('refused', 'rcpt', 'the address is not valid in an SMTP command');
@@ -342,7 +344,9 @@ export interface Aborted<Mail> {
   outcome: Outcome;
   /** Whether the relay cannot have acted on the mail, so that it can be sent again without a duplicate. */
   canRepeat: boolean;
-  /** The mail of which only the envelope was pipelined; the relay discards it when the connection closes. */
+  /**
+   * The mail of which only the envelope was pipelined; null if there is none. The relay discards the envelope when the connection closes.
+   */
   pipelined: Mail | null;
   /** Whether the relay ended a session that had worked, instead of accepting another mail. */
   isSessionEnd: boolean;
