@@ -10,7 +10,7 @@ import { type LanguageVersion, type RecordedFinding, senders, type singleSends }
 import { type CheckedAudience, checkLanguages, type RecipientFinding } from '../delivery/checks/recipients-check.ts';
 import { FINDINGS } from '../delivery/checks/severity.ts';
 import { findLinkRules, freezeText } from '../delivery/compiling/freeze.ts';
-import { check, show, showHtml } from '../delivery/compiling/show.ts';
+import { checkMail, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
@@ -203,7 +203,7 @@ async function checkMergeable(
     linkRules: findLinkRules(db, send.user_id, send),
     attached: send.single_send === null ? [] : listAttachments(db, send.single_send.id).map(({ size }) => size),
   };
-  return { contact_id, ...(await check(send.user_id, checking)) };
+  return { contact_id, ...(await checkMail(send.user_id, checking)) };
 }
 
 /**

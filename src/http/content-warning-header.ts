@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Db } from '../database/open.ts';
 import type { ContentWarning } from '../delivery/checks/content-checks.ts';
-import { warnings } from '../delivery/compiling/show.ts';
+import { findWarnings } from '../delivery/compiling/show.ts';
 import { knownPlaceholders } from '../templates/content-warnings.ts';
 
 /** Endpoints that save or show a mail with the placeholders of contacts. */
@@ -61,7 +61,7 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
     const texts = TEXTS.map((name) => body[name]).filter((text) => typeof text === 'string');
     const known = isForContacts ? knownPlaceholders(db, request.accountId) : null;
     try {
-      const warningsInTime = await withinTime(warnings(request.accountId, texts, known));
+      const warningsInTime = await withinTime(findWarnings(request.accountId, texts, known));
       if (warningsInTime.length > 0) reply.header('sendlark-warnings', asciiJson(warningsInTime));
     } catch (error) {
       // The request itself has succeeded. It must not fail, and be repeated, because the warnings could not be made.

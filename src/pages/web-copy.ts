@@ -3,7 +3,7 @@
  * the HTML of an account never runs as part of this site.
  */
 import type { FastifyInstance } from 'fastify';
-import { copy } from '../delivery/compiling/show.ts';
+import { showWebCopy } from '../delivery/compiling/show.ts';
 import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
 import { limitPerKey } from '../http/account-share.ts';
 import { pageRoute, unknownLink } from '../http/pages/layout.ts';
@@ -51,7 +51,7 @@ export async function webCopyPage(app: FastifyInstance, source: RecipientSource)
         // Viewing the copy does not count as an open.
         [OPEN_URL]: '',
       };
-      return copy(ids.user, { ...mail, values });
+      return showWebCopy(ids.user, { ...mail, values });
     };
     const shown = await inTurnOfRecipient(ids.address, () => inTurnOfAccount(ids.user, show));
     if (shown === null) return unknownLink(reply);

@@ -4,7 +4,7 @@ import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
 import type { ContentWarning } from '../delivery/checks/content-checks.ts';
-import { warnings } from '../delivery/compiling/show.ts';
+import { findWarnings } from '../delivery/compiling/show.ts';
 import { WEB_COPY } from '../delivery/content/merge.ts';
 
 /** The texts of a mail that may contain placeholders. */
@@ -27,10 +27,10 @@ export function knownPlaceholders(db: Db, accountId: number): string[] {
 
 /** Returns the warnings about a mail of an account, such as unknown placeholders. */
 export function mailWarnings(db: Db, accountId: number, mail: MailTexts): Promise<ContentWarning[]> {
-  return warnings(accountId, textsOf(mail), knownPlaceholders(db, accountId));
+  return findWarnings(accountId, textsOf(mail), knownPlaceholders(db, accountId));
 }
 
-/** Returns the texts and the code of a mail in the order that `warnings` takes. */
+/** Returns the texts and the code of a mail in the order that `findWarnings` takes. */
 export function textsOf({ subject, preheader, template_json, template_html }: MailTexts): string[] {
   return [subject, preheader, template_json ?? '', template_html ?? ''];
 }

@@ -1,6 +1,6 @@
 /** Sends the HTML of a mail as the content of a frame within a page. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { frame, pictureIds } from '../delivery/compiling/show.ts';
+import { frame, listPictureIds } from '../delivery/compiling/show.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrameLook } from '../delivery/shown/mail-frame.ts';
 import { Failure } from '../errors/failure.ts';
@@ -105,7 +105,7 @@ async function prepareFrame(
   const isAsked = (request.query as { images?: unknown }).images === 'all';
   const look: FrameLook = isAsked ? { images: 'all', ...options } : options;
   const origins = server.pictureOrigins();
-  const library = server.ownPictures(accountId, await pictureIds(accountId, html));
+  const library = server.ownPictures(accountId, await listPictureIds(accountId, html));
   const shown = await frame(accountId, { html, look, library, origins });
   const sandbox = look.hasLinks ? `sandbox ${LINKS_ALLOWED}` : 'sandbox';
   if (look.images === 'all' || look.images === 'counted')

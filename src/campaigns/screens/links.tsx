@@ -1,6 +1,6 @@
 /** The page with the clicks on the links of a campaign's mail: a table, and the mail with the number of clicks on each link. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { linkTexts } from '../../delivery/compiling/show.ts';
+import { readLinkTexts } from '../../delivery/compiling/show.ts';
 import type { MarkedLink } from '../../delivery/shown/mail-frame.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -37,7 +37,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
     const { report, html } = await readClicks(request, utr);
-    const names = await linkTexts(viewerOf(request).accountId, html ?? '');
+    const names = await readLinkTexts(viewerOf(request).accountId, html ?? '');
     const content = <Links utr={utr} report={report} links={linksOf(report, names)} hasMail={html !== ''} />;
     return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
   });

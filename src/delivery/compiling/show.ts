@@ -36,12 +36,12 @@ export async function showHtml(accountId: number, mail: ShowInput): Promise<stri
 }
 
 /** Returns the HTML of the web copy of a mail. Throws as `show` does. */
-export async function copy(accountId: number, copying: CopyInput): Promise<string> {
+export async function showWebCopy(accountId: number, copying: CopyInput): Promise<string> {
   return copying.frozen.length <= MAX_SMALL ? showCopy(copying) : showThread.ask(accountId, 'copy', copying);
 }
 
 /** Returns the results of the checks of a mail. Throws as `show` does. */
-export function check(accountId: number, checking: CheckInput): Promise<CheckedContent> {
+export function checkMail(accountId: number, checking: CheckInput): Promise<CheckedContent> {
   return compileThread.ask(accountId, 'check', checking);
 }
 
@@ -56,7 +56,7 @@ export async function checkParts(accountId: number, parts: MailParts): Promise<C
 }
 
 /** Returns the warnings about the texts of a mail, see `contentWarnings`. */
-export async function warnings(
+export async function findWarnings(
   accountId: number,
   texts: readonly string[],
   known: readonly string[] | null,
@@ -66,7 +66,7 @@ export async function warnings(
 }
 
 /** Returns the ids in a mail that may be ids of images, as a JSON array. */
-export async function pictureIds(accountId: number, html: string): Promise<string> {
+export async function listPictureIds(accountId: number, html: string): Promise<string> {
   return html.length <= MAX_SMALL ? findPictureIds(html) : showThread.ask(accountId, 'pictures', html);
 }
 
@@ -81,7 +81,7 @@ export async function sketch(accountId: number, code: SketchInput): Promise<stri
 }
 
 /** Returns the tracked links in the HTML of a mail with their texts. */
-export async function linkTexts(accountId: number, html: string): Promise<readonly MarkedLink[]> {
+export async function readLinkTexts(accountId: number, html: string): Promise<readonly MarkedLink[]> {
   return html.length <= MAX_SMALL ? linkNames(html) : showThread.ask(accountId, 'links', html);
 }
 
