@@ -90,7 +90,7 @@ export const automations: Translation<typeof english> = {
   'automations.target': 'Liste oder Segment',
   'automations.target.hint': 'Nur Kontakte dieser Liste oder dieses Segments werden aufgenommen.',
   'automations.who.hint':
-    'Jeder Kontakt, der in die Liste oder das Segment kommt, während die Automation läuft, wird aufgenommen. Wer schon darin ist, wird nicht aufgenommen.',
+    'Jeder Kontakt, der in die Liste oder das Segment kommt, während die Automation läuft, wird aufgenommen. Wer schon vorher dort war, wird nicht aufgenommen.',
   'automations.who.nobody': 'Noch kein Auslöser: Wählen Sie eine Liste oder ein Segment.',
   'automations.who.list': 'Ein Kontakt kommt in die Liste „{name}“.',
   'automations.who.segment': 'Ein Kontakt kommt in das Segment „{name}“.',
@@ -174,10 +174,10 @@ export const automations: Translation<typeof english> = {
     'Kontakte in der Liste oder dem Segment werden aufgenommen, wenn Ihr Shop oder ein anderes Programm dieses Ereignis für sie meldet.',
   'automations.goalSegment': 'Ziel',
   'automations.goalSegment.hint':
-    'Wer in dieses Segment kommt, hat das Ziel erreicht und steigt aus. Wer schon darin ist, wird nicht aufgenommen.',
+    'Wer in dieses Segment kommt, hat das Ziel erreicht und steigt aus. Wer schon in dem Segment ist, wird nicht aufgenommen.',
   'automations.exitSegment': 'Ausstiegsregel',
   'automations.exitSegment.hint':
-    'Wer in dieses Segment kommt, steigt aus. Wer schon darin ist, wird nicht aufgenommen.',
+    'Wer in dieses Segment kommt, steigt aus. Wer schon in dem Segment ist, wird nicht aufgenommen.',
   'automations.noSegment': 'Keines',
   'automations.reEntry': 'Erneut aufnehmen',
   'automations.reEntry.hint':
@@ -339,7 +339,8 @@ export const automations: Translation<typeof english> = {
   'automations.step.until.weekday': 'Ein Wochentag',
   'automations.step.until.weekday.text': 'Bis {day}, {time} Uhr in der Zeitzone des Kontakts warten',
   'automations.step.atMost': { one: 'höchstens {count} Stunde', other: 'höchstens {count} Stunden' },
-  'automations.step.event.hint': 'Wie Ihr Shop oder ein anderes Programm es meldet, etwa purchase.',
+  'automations.step.event.hint':
+    'Der Name, unter dem Ihr Shop oder ein anderes Programm das Ereignis meldet, etwa purchase.',
   'automations.step.dateField': 'Feld mit dem Datum',
   'automations.step.weekday': 'Wochentag',
   'automations.step.hour': 'Stunde des Tages',
@@ -517,7 +518,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.title': 'Wer aufgenommen wird',
   'automations.enter.into': 'Automation',
   'automations.enter.contact':
-    'Der Kontakt wird jetzt in eine laufende Automation aufgenommen, was auch ihr Auslöser ist. Er muss in ihrer Liste oder ihrem Segment sein.',
+    'Der Kontakt wird jetzt in eine laufende Automation aufgenommen, was auch ihr Auslöser ist. Der Kontakt muss in der Liste oder dem Segment dieser Automation sein.',
   'automations.enter.segment':
     'Die Kontakte dieses Segments werden in eine laufende Automation aufgenommen, was auch ihr Auslöser ist. Vorher sehen Sie, wie viele es sind.',
   'automations.enter.count': 'Zuerst zählen',
@@ -533,7 +534,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.atLeast': 'Es gibt noch mehr: Nur die ersten {count} Kontakte wurden gezählt.',
   'automations.enter.notLive': 'Die Automation läuft nicht. Starten Sie sie zuerst.',
   'automations.enter.start':
-    'Die Automation startet, und ihre erste Mail geht an die Aufgenommenen, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
+    'Die Automation startet, und die aufgenommenen Kontakte bekommen die erste Mail, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
   'automations.enter.now':
     'Die Kontakte werden im Hintergrund aufgenommen, und die erste Mail geht hinaus, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
   'automations.enter.startWith': {

@@ -88,7 +88,7 @@ export const automations = {
   'automations.target': 'List or segment',
   'automations.target.hint': 'Only contacts of this list or segment enter.',
   'automations.who.hint':
-    'Every contact who joins the list or segment while the automation is live enters. Contacts who are in it already do not.',
+    'Every contact who joins the list or segment while the automation is live enters. Contacts who are already there do not.',
   'automations.who.nobody': 'No trigger yet: choose a list or segment.',
   'automations.who.list': 'A contact joins the list “{name}”.',
   'automations.who.segment': 'A contact joins the segment “{name}”.',
@@ -171,10 +171,10 @@ export const automations = {
     'Contacts in the list or segment enter when your shop or another program reports this event for them.',
   'automations.goalSegment': 'Goal',
   'automations.goalSegment.hint':
-    'A contact who joins this segment has reached the goal and exits. A contact who is in it already does not enter.',
+    'A contact who joins this segment has reached the goal and exits. A contact who is in the segment already does not enter.',
   'automations.exitSegment': 'Exit rule',
   'automations.exitSegment.hint':
-    'A contact who joins this segment exits. A contact who is in it already does not enter.',
+    'A contact who joins this segment exits. A contact who is in the segment already does not enter.',
   'automations.noSegment': 'None',
   'automations.reEntry': 'Enter again',
   'automations.reEntry.hint':
@@ -189,7 +189,7 @@ export const automations = {
   'automations.check': 'Check for all contacts',
   'automations.check.see': 'Check the e-mails for all contacts',
   'automations.check.about':
-    'Checks each e-mail as every contact whom it would reach now would get it: empty merge tags, conditions that nobody meets, long subjects and clipped e-mails.',
+    'Checks each e-mail for every contact who would get it now: empty merge tags, conditions that nobody meets, long subjects and clipped e-mails.',
   'automations.check.start': 'Check all e-mails',
   'automations.findings': 'What the check found at the start, or after a change',
   'automations.results': 'Results',
@@ -336,7 +336,7 @@ export const automations = {
   'automations.step.until.weekday': 'A weekday',
   'automations.step.until.weekday.text': 'Wait until {day}, {time} in the contact’s time zone',
   'automations.step.atMost': { one: '{count} hour at most', other: '{count} hours at most' },
-  'automations.step.event.hint': 'As your shop or another program reports it, such as purchase.',
+  'automations.step.event.hint': 'The name by which your shop or another program reports the event, such as purchase.',
   'automations.step.dateField': 'Field with the date',
   'automations.step.weekday': 'Weekday',
   'automations.step.hour': 'Hour of the day',
@@ -504,7 +504,7 @@ export const automations = {
   'automations.enter.title': 'Who enters',
   'automations.enter.into': 'Automation',
   'automations.enter.contact':
-    'The contact enters a live automation now, whatever its trigger is, if the contact is in its list or segment.',
+    'The contact enters a live automation now, whatever its trigger is, if the contact is in the list or segment of that automation.',
   'automations.enter.segment':
     'The contacts of this segment enter a live automation, whatever its trigger is. First you see how many.',
   'automations.enter.count': 'Count first',
@@ -520,7 +520,7 @@ export const automations = {
   'automations.enter.atLeast': 'There are more: only the first {count} contacts were counted.',
   'automations.enter.notLive': 'The automation is not live. Start it first.',
   'automations.enter.start':
-    'The automation starts, and its first e-mail leaves to those who enter when it is due. This cannot be undone.',
+    'The automation starts, and the contacts who enter get the first e-mail when it is due. This cannot be undone.',
   'automations.enter.now':
     'The contacts are added in the background, and the first e-mail leaves when it is due. This cannot be undone.',
   'automations.enter.startWith': {

@@ -671,7 +671,8 @@ export const campaigns: Translation<typeof english> = {
     one: 'Die erste Rate stammt von Ihrer letzten {count} messbaren Mail.',
     other: 'Die erste Rate stammt von Ihren letzten {count} messbaren Mails.',
   },
-  'compose.variants.plan.power': 'Vier von fünf Tests erkennen ihn; ein kleinerer wird seltener erkannt.',
+  'compose.variants.plan.power':
+    'Vier von fünf Tests erkennen einen Unterschied dieser Größe; ein kleinerer wird seltener erkannt.',
   'compose.conflict.title': 'Zwei Fassungen dieser Kampagne',
   'compose.conflict.about':
     'Während Sie schrieben, hat jemand anders (oder Sie in einem anderen Tab) die Kampagne gespeichert: {time}. Wählen Sie, welche Fassung bleibt.',

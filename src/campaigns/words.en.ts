@@ -525,7 +525,7 @@ export const campaigns = {
   'compose.test.title': 'Test e-mail',
   'compose.test.about':
     'Sent right away, with the values of the contact who has this address. Reports do not count it.',
-  'compose.test.address': 'Send it to',
+  'compose.test.address': 'Send the test to',
   'compose.test.send': 'Send the test',
   'compose.test.sent': 'A test is on its way to {address}.',
   'compose.test.kept': 'The test for {address} is kept in the test outbox, because there is no SMTP server.',
@@ -645,7 +645,8 @@ export const campaigns = {
     one: 'The first rate is from your last {count} measured e-mail.',
     other: 'The first rate is from your last {count} measured e-mails.',
   },
-  'compose.variants.plan.power': 'Four of five tests detect it; a smaller one is found less often.',
+  'compose.variants.plan.power':
+    'Four of five tests detect a difference of this size; a smaller one is found less often.',
   'compose.conflict.title': 'Two versions of this campaign',
   'compose.conflict.about':
     'While you were editing, somebody else (or you in another tab) saved the campaign at {time}. Choose which version stays.',

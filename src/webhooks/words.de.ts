@@ -7,7 +7,7 @@ export const webhooks: Translation<typeof english> = {
   'settings.webhooks': 'Webhooks',
   'settings.done.webhookChanged': 'Der Webhook wurde gespeichert.',
   'settings.done.webhookOn': 'Der Webhook ist eingeschaltet. Was gewartet hat, wird jetzt gesendet.',
-  'settings.done.webhookOff': 'Der Webhook ist ausgeschaltet. Es wird ihm nichts gesendet.',
+  'settings.done.webhookOff': 'Der Webhook ist ausgeschaltet. An ihn wird nichts gesendet.',
   'settings.done.webhookDeleted': 'Der Webhook wurde mit seinem Protokoll gelöscht.',
   'audit.warm_up_saved': 'Aufwärmen einer Domain eingestellt',
   'audit.warm_up_stopped': 'Aufwärmen beendet',

@@ -46,7 +46,7 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
   t.strictSame(stepsOf(text), [
     ['Import your contacts', 'To do'],
     ['Design your first e-mail', 'To do'],
-    ['Send it to the test outbox', 'To do'],
+    ['Send the e-mail to the test outbox', 'To do'],
     ['Set your tracking domain', 'Done'],
     ['Connect an SMTP server', 'To do'],
     ['Authenticate your domain', 'To do'],
@@ -55,7 +55,7 @@ t.test('the checklist finds out by itself which steps are done', async (t) => {
   t.match(stepsOf((await openHome(app, 'viewer')).text), [
     ['Import your contacts', 'Done'],
     ['Design your first e-mail', 'Done'],
-    ['Send it to the test outbox', 'Done'],
+    ['Send the e-mail to the test outbox', 'Done'],
     ['Set your tracking domain', 'Done'],
     ['Connect an SMTP server', 'To do'],
   ]);

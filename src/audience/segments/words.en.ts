@@ -65,7 +65,7 @@ export const segments = {
   'segments.takeOut': 'Remove',
   'segments.takeOut.title': 'Remove {email}?',
   'segments.takeOut.text':
-    'The contact stays out even if the rules match, until you add it by hand. It stays in its list.',
+    'The contact stays out even if the rules match, until you add it by hand. The contact stays in its list.',
   'segments.delete': 'Delete segment',
   'segments.delete.title': 'Delete “{name}”?',
   'segments.delete.people': {

@@ -41,7 +41,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.all.means':
     'Die Adresse kann wieder Mails bekommen: Kampagnen an ihre Listen und Segmente und Automationen, in denen sie noch nicht war.',
   'unsubscribes.lift.all.not':
-    'Von einzelnen Themen bleibt sie abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
+    'Von einzelnen Themen bleibt die Adresse abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.all.text':
     'Dieser Kontakt wollte keine Mails mehr. Melden Sie ihn nur wieder an, wenn er darum gebeten hat: Mails an Abgemeldete sind in vielen Ländern verboten. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'unsubscribes.lift.all.do': 'Wieder anmelden',
@@ -49,7 +49,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.topic.means':
     'Die Adresse kann wieder Kampagnen zu diesem Thema bekommen und in Automationen zu diesem Thema kommen, in denen sie noch nicht war.',
   'unsubscribes.lift.topic.not':
-    'Von anderen Themen bleibt sie abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
+    'Von anderen Themen bleibt die Adresse abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.topic.text':
     'Dieser Kontakt hat sich von dem Thema abgemeldet. Melden Sie ihn nur wieder an, wenn er darum gebeten hat. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'unsubscribes.lift.topic.do': 'Wieder anmelden',
@@ -80,7 +80,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.inactive.means':
     'Die Adresse bekommt wieder Kampagnen und kann in Automationen kommen, in denen sie noch nicht war.',
   'unsubscribes.lift.inactive.not':
-    'Sie wird nicht aus einem Segment entfernt oder zurückverschoben. Was inzwischen gesendet wurde, bekommt sie nicht.',
+    'Die Adresse wird nicht aus einem Segment entfernt oder zurückverschoben. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.inactive.text':
     'Für die Regel gilt der Kontakt heute als aktiv: Die Monate ohne Aktivität beginnen von vorn.',
   'unsubscribes.lift.inactive.do': 'Reaktivieren',

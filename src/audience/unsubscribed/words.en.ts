@@ -37,7 +37,7 @@ export const unsubscribed = {
   'unsubscribes.lift.all.means':
     'The address can get mail again: campaigns to its lists and segments, and automations it has not been in yet.',
   'unsubscribes.lift.all.not':
-    'It stays unsubscribed from single topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
+    'The address stays unsubscribed from single topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
   'unsubscribes.lift.all.text':
     'This contact asked for no more mail. Resubscribe them only if they asked for it: in many countries mail to unsubscribed contacts is against the law. The consent log records that you did it.',
   'unsubscribes.lift.all.do': 'Resubscribe',
@@ -45,7 +45,7 @@ export const unsubscribed = {
   'unsubscribes.lift.topic.means':
     'The address can get campaigns of this topic again, and automations of this topic that it has not been in yet.',
   'unsubscribes.lift.topic.not':
-    'It stays unsubscribed from other topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
+    'The address stays unsubscribed from other topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
   'unsubscribes.lift.topic.text':
     'This contact unsubscribed from the topic. Resubscribe them only if they asked for it. The consent log records that you did it.',
   'unsubscribes.lift.topic.do': 'Resubscribe',
@@ -76,7 +76,7 @@ export const unsubscribed = {
   'unsubscribes.lift.inactive.means':
     'The address gets campaigns again, and can enter automations it has not been in yet.',
   'unsubscribes.lift.inactive.not':
-    'It is not removed from a segment or moved back, and gets nothing that was sent in the meantime.',
+    'The address is not removed from a segment or moved back, and gets nothing that was sent in the meantime.',
   'unsubscribes.lift.inactive.text':
     'For the rule the contact counts as active today, so the months without activity start over.',
   'unsubscribes.lift.inactive.do': 'Reactivate',

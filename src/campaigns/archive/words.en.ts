@@ -21,7 +21,7 @@ export const archive = {
   'archive.mail.remove': 'Remove from archive',
   'archive.mail.remove.title': 'Remove this campaign from the archive?',
   'archive.mail.remove.text':
-    'Its page goes offline within 5 minutes. If you add the campaign again, it gets a new address.',
+    'The page of the campaign goes offline within 5 minutes. If you add the campaign again, it gets a new address.',
   'archive.done.added': 'The campaign is in the archive.',
   'archive.done.removed': 'The campaign was removed from the archive.',
 } as const;

@@ -11,7 +11,7 @@ export const home = {
   'home.step.people.done': { one: 'You have {count} contact.', other: 'You have {count} contacts.' },
   'home.step.design.title': 'Design your first e-mail',
   'home.step.design.text': 'Start from a template, add your words, and preview it on a computer and a phone.',
-  'home.step.outbox.title': 'Send it to the test outbox',
+  'home.step.outbox.title': 'Send the e-mail to the test outbox',
   'home.step.outbox.text':
     'Without an SMTP server no mail leaves this machine, so you can try everything and read the result.',
   'home.step.address.title': 'Set your tracking domain',

@@ -12,7 +12,7 @@ export const outbox: Translation<typeof english> = {
     other: '{count} Mails blieben im Test-Postausgang.',
   },
   'outbox.about':
-    'Es gibt keinen SMTP-Server, deshalb bleiben Mails hier, statt gesendet zu werden: die neuesten {count}.',
+    'Es gibt keinen SMTP-Server, deshalb bleiben Mails hier, statt gesendet zu werden: die neuesten {count} Mails.',
   'outbox.empty.title': 'Noch keine Mail',
   'outbox.empty.text':
     'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt diesen Rechner.',
@@ -96,7 +96,7 @@ export const outbox: Translation<typeof english> = {
     one: '{count} Link ist nicht verschlüsselt (http): {names}',
     other: '{count} Links sind nicht verschlüsselt (http): {names}',
   },
-  'outbox.check.spamWords.good': 'Kein Wort der üblichen Listen von Spam-Wörtern kommt vor.',
+  'outbox.check.spamWords.good': 'Kein Wort der üblichen Listen von Spam-Wörtern kommt in der Mail vor.',
   'outbox.check.spamWords.bad': {
     one: '{count} Wort steht auf Listen von Spam-Wörtern: {names}. Die Zahl ist sein Gewicht dort, von 1 bis 3. Solche Wörter zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
     other:

@@ -91,7 +91,7 @@ export const outbox = {
     one: '{count} link is not encrypted (http): {names}',
     other: '{count} links are not encrypted (http): {names}',
   },
-  'outbox.check.spamWords.good': 'No word of the usual lists of spam words is in it.',
+  'outbox.check.spamWords.good': 'No word of the usual lists of spam words is in the e-mail.',
   'outbox.check.spamWords.bad': {
     one: '{count} word is on lists of spam words: {names}. The number is its weight there, from 1 to 3. Such words matter little: mail providers look at complaints and authentication.',
     other:

@@ -15,7 +15,7 @@ export const designer: Translation<typeof english> = {
   'designer.saved': 'Gespeichert',
   'designer.unsaved': 'Noch nicht gespeichert',
   'designer.earlier.text':
-    'Stellt die Gestaltung von damals wieder her; Betreff und Vorschautext bleiben. Die jetzige bleibt ebenfalls als Fassung erhalten.',
+    'Stellt die Gestaltung von damals wieder her; Betreff und Vorschautext bleiben. Die jetzige Gestaltung bleibt ebenfalls als Fassung erhalten.',
   'designer.earlier.all': 'Alle, mit Vorschau',
   'designer.preview': 'Vorschau',
   'designer.rendering': 'Wird erstellt …',

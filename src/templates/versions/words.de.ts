@@ -14,7 +14,7 @@ export const versions: Translation<typeof english> = {
   'versions.restore': 'Diese Fassung wiederherstellen',
   'versions.restore.title': 'Diese Fassung wiederherstellen?',
   'versions.restore.text':
-    'Die Mail bekommt ihre Gestaltung vom {when}. Die jetzige bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
+    'Die Mail bekommt ihre Gestaltung vom {when}. Die jetzige Gestaltung bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
   'versions.restored': 'Die Fassung wurde wiederhergestellt.',
   'versions.back.designer': 'Zurück zur Gestaltung',
 };

@@ -35,7 +35,7 @@ export const signIn = {
   'welcome.submit': 'Save and sign in',
   'welcome.saved': 'Your new password is saved.',
   'welcome.code':
-    'Your new password is saved. To sign in, enter a code of your authenticator app too: the link replaced the password alone.',
+    'Your new password is saved. To sign in, enter a code of your authenticator app too: the link replaced only the password.',
   'welcome.expired.title': 'This link no longer works',
   'welcome.expired.text':
     'A link works once and for a limited time, and only the newest one works. An owner can create another under Settings › Users, or with “sendlark login-link” on the server.',
