@@ -221,5 +221,6 @@ export const users: Translation<typeof english> = {
   'passkeys.make.text':
     'Ihr Browser fragt jetzt, wo der Passkey gespeichert werden soll, und nach Finger, Gesicht oder PIN.',
   'passkeys.make.submit': 'Weiter',
-  'passkeys.make.problem': 'Es wurde kein Passkey angelegt. Vielleicht hat dieses Gerät schon einen für Sendlark.',
+  'passkeys.make.problem':
+    'Es wurde kein Passkey angelegt. Vielleicht hat dieses Gerät schon einen für Sendlark. Versuchen Sie es noch einmal, oder verwenden Sie ein anderes Gerät.',
 };

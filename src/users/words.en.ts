@@ -207,5 +207,6 @@ export const users = {
   'passkeys.make.title': 'Add a passkey',
   'passkeys.make.text': 'Your browser now asks where to keep the passkey and for your finger, your face or a PIN.',
   'passkeys.make.submit': 'Continue',
-  'passkeys.make.problem': 'No passkey was made. Perhaps this device has one for Sendlark already.',
+  'passkeys.make.problem':
+    'No passkey was made. Perhaps this device has one for Sendlark already. Try again, or use another device.',
 } as const;

@@ -75,7 +75,7 @@ export const REFUSAL_SENTENCES = {
   replay_too_large: 'The replay takes too much memory: choose fewer days',
   dkim_present: 'Mail from {domain} is signed already. An operator of this installation can change its key.',
   warm_up_no_sender: 'Only the domain of a sender can be warmed up',
-  warm_up_day: 'Give a day within a year, such as 2026-03-01',
+  warm_up_day: 'Give a day that is at most a year away, such as 2026-03-01',
   warm_up_until: 'Give a number above that of the first day',
   dkim_no_sender: 'Verify a sender of that domain before you create a key',
   dkim_none_to_change: 'The domain has no key yet',

@@ -142,7 +142,7 @@ function Check({
         {record && <p>{language.say('domains.publish')}</p>}
       </div>
       {record && <RecordToCopy {...record} />}
-      {name === 'DKIM' && <Keys domain={domain} at={at} isOperator={isOperator} />}
+      {name === 'DKIM' && <Keys domain={domain} isOperator={isOperator} />}
       {name === 'SPF' && record && <p class="quiet-text">{language.say('domains.spf.relay')}</p>}
     </li>
   );

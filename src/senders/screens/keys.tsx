@@ -45,8 +45,8 @@ export function keyForms(app: FastifyInstance, show: Show): void {
     show(request, reply.code(refusal.status), refusal.text);
 }
 
-/** The keys of a domain. `at` is the index of the domain on the page. */
-export function Keys({ domain, at, isOperator }: { domain: CheckedDomain; at: number; isOperator: boolean }) {
+/** The keys of a domain. */
+export function Keys({ domain, isOperator }: { domain: CheckedDomain; isOperator: boolean }) {
   const language = useLanguage();
   if (domain.dkim.length === 0) return <FirstKey domain={domain} />;
   const isOnly = domain.dkim.length === 1;
@@ -55,11 +55,7 @@ export function Keys({ domain, at, isOperator }: { domain: CheckedDomain; at: nu
       {domain.dkim.map((key) => (
         <Key key={key.id} dkimKey={key} domain={domain} isOnly={isOnly} isOperator={isOperator} />
       ))}
-      {isOperator ? (
-        domain.dkim.every(({ state }) => state !== 'waiting') && <NextKey domain={domain.domain} id={`rotate-${at}`} />
-      ) : (
-        <p class="quiet-text small">{language.say('dkim.operators')}</p>
-      )}
+      {!isOperator && <p class="quiet-text small">{language.say('dkim.operators')}</p>}
     </>
   );
 }
@@ -97,16 +93,18 @@ function Key({
   const createdAt = recordTime(dkimKey.created_at);
   const remaining = dkim.length === 1 ? 'none' : 'another';
   const effect = state === 'signing' ? remaining : 'unused';
+  const canRotate = isOperator && state === 'signing' && dkim.every((other) => other.state !== 'waiting');
   return (
     <div class="dkim-key">
       <div id={`dkim-key-${id}`} class="dns-live">
         {!isOnly && <Badge tone={TONES[state]}>{language.say(`dkim.${state}`)}</Badge>}{' '}
-        {dkimKey.is_published === 0 && state !== 'former' && <strong>{language.say('domains.publish')}</strong>}
+        {dkimKey.is_published === 0 && state !== 'former' && <p>{language.say('domains.publish')}</p>}
         {state === 'waiting' && <p class="quiet-text">{language.say('dkim.waiting.text')}</p>}
         {state === 'former' && <p class="quiet-text">{language.say('dkim.former.text')}</p>}
       </div>
       <RecordToCopy name={name} value={value} />
       <div class="buttons">
+        {canRotate && <NextKey domain={domain} id={`rotate-${id}`} />}
         {isOperator && (
           <Confirm
             id={`delete-key-${id}`}

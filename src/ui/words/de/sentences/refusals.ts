@@ -82,7 +82,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   replay_too_large: 'Der Probelauf braucht zu viel Speicher: Wählen Sie weniger Tage',
   dkim_present: 'Mails von {domain} werden schon signiert. Den Schlüssel wechselt, wer diese Installation betreibt.',
   warm_up_no_sender: 'Nur die Domain eines Absenders kann aufgewärmt werden',
-  warm_up_day: 'Geben Sie einen Tag innerhalb eines Jahres an, etwa 2026-03-01',
+  warm_up_day: 'Geben Sie einen Tag an, der höchstens ein Jahr entfernt ist, etwa 2026-03-01',
   warm_up_until: 'Geben Sie eine größere Zahl als für den ersten Tag an',
   dkim_no_sender: 'Bestätigen Sie einen Absender dieser Domain, bevor Sie einen Schlüssel erzeugen',
   dkim_none_to_change: 'Die Domain hat noch keinen Schlüssel',
