@@ -71,25 +71,26 @@ export function seedPlaces(client: Database): void {
          ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE states.name <> excluded.name`,
       )
       .run(unpack('states.json.br'));
-    const known = Number(client.prepare('SELECT coalesce(max(id), 0) FROM cities').pluck().get());
-    if (known < readPlacesIndex().cities) seedCities(client, known);
+    const lastId = Number(client.prepare('SELECT coalesce(max(id), 0) FROM cities').pluck().get());
+    if (lastId < readPlacesIndex().cities) seedCities(client, lastId);
   });
   seed.immediate();
 }
 
-function seedCities(client: Database, known: number): void {
+/** Adds the cities whose ids are higher than `lastId`. */
+function seedCities(client: Database, lastId: number): void {
   const insert = client.prepare(
     `INSERT INTO cities (id, country_id, state_id, name)
-     SELECT (@group->>0) + key, @group->>1, @group->>2, value FROM json_each(@group, '$[3]') WHERE (@group->>0) + key > @known`,
+     SELECT (@group->>0) + key, @group->>1, @group->>2, value FROM json_each(@group, '$[3]') WHERE (@group->>0) + key > @lastId`,
   );
-  for (const group of unpack('cities.ndjson.br').split('\n')) if (group !== '') insert.run({ group, known });
+  for (const group of unpack('cities.ndjson.br').split('\n')) if (group !== '') insert.run({ group, lastId });
 }
 
 function unpack(file: string): string {
   return brotliDecompressSync(readFileSync(new URL(file, PLACES))).toString();
 }
 
-/** The folder of index.json and of each template's source (.json) and the files made from it (.html, .png). */
+/** The folder of index.json, and of each template's source (.json) with the files made from it (.html, .png, .webp). */
 const TEMPLATES = new URL('templates/', DATA);
 
 /** An entry of index.json. The names of its files begin with the name of its preview image. */

@@ -150,8 +150,8 @@ export class Backups {
     const thread = new Worker(threadFile('backup-thread'), { workerData: task, resourceLimits: LIMITS });
     this.#thread = thread;
     this.#what = task.what;
-    const ended = new AbortController();
-    const { signal } = ended;
+    const waiting = new AbortController();
+    const { signal } = waiting;
     try {
       const [reply]: BackupReply[] = await Promise.race([
         once(thread, 'message', { signal }),
@@ -160,7 +160,7 @@ export class Backups {
       if (reply === undefined) throw new Error('The thread for backups ended without an answer');
       return reply;
     } finally {
-      ended.abort();
+      waiting.abort();
       await thread.terminate();
       this.#thread = null;
       this.#what = null;

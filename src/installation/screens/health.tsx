@@ -155,8 +155,8 @@ function PublicAddress({ health, now }: { health: Health; now: Date }) {
 /** The finding of the last check; `children` if no check was made. */
 function LastResult({ name, at, health, now, children }: LastResultProps) {
   const language = useLanguage();
-  const seen = recordTime(at);
-  const finding = seen && health.findings.find((known) => known.name === name);
+  const checkedAt = recordTime(at);
+  const finding = checkedAt && health.findings.find((known) => known.name === name);
   if (!finding) return <p class="quiet-text">{children}</p>;
   return (
     <>
@@ -164,7 +164,7 @@ function LastResult({ name, at, health, now, children }: LastResultProps) {
         <Badge tone={TONES[finding.state]}>{language.say(`health.${finding.state}`)}</Badge>{' '}
         {language.sentence(finding.found)}
       </p>
-      <p class="quiet-text">{language.say('health.address.seen', { time: language.relative(seen, now) })}</p>
+      <p class="quiet-text">{language.say('health.address.seen', { time: language.relative(checkedAt, now) })}</p>
     </>
   );
 }

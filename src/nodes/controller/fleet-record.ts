@@ -48,7 +48,7 @@ export class FleetRecord {
     client.prepare('DELETE FROM sender_nodes WHERE heard_at < ?').run(now() - KEPT_MS);
   }
 
-  /** Writes changes. `isConnected`: whether NATS is reachable; otherwise the state of the nodes is unknown. */
+  /** Writes changes. If `isConnected` is false, NATS cannot be reached and the state of the nodes is unknown. */
   update(nodes: readonly FleetNode[], isConnected: boolean): void {
     // Nodes without a name have pages from before a restart of the controller, and have not sent a heartbeat since.
     const heardNodes = nodes.filter(({ name }) => name !== '');

@@ -6,7 +6,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Outcome } from '../../delivery/transport/courier.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Mailbox providers forget an address that sent nothing for this long, so its warm-up begins again. */
+/** Mailbox providers forget a network address that sent nothing for this long, so the warm-up of its node begins again. */
 const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
 /** How long days are kept. */
 const KEPT_MS = 60 * DAY_MS;

@@ -113,8 +113,9 @@ function NewIntake({ provider, problems }: Typed) {
 }
 
 const TONES = { waits: 'plain', works: 'good', refuses: 'bad' } as const;
-/** For how long after an intake was created the page looks for its first event by itself, and how often. */
+/** For this time after an intake was created, the page itself looks for the first event. */
 const WATCH_MS = 60 * 60_000;
+/** How often the page looks for the first event. */
 const WATCH_EVERY_MS = 5000;
 /** What the user does in the provider's settings after copying the URL. */
 const STEPS: Readonly<Record<MailProvider, readonly PlainKey[]>> = {
@@ -181,7 +182,7 @@ function IntakeCard({ intake, now }: { intake: Intake; now: Date }) {
   );
 }
 
-/** The state of an intake. The page replaces it by itself while the first event is awaited. */
+/** Shows the state of an intake. While the first event is awaited, the page itself replaces this part again and again. */
 function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive: boolean }) {
   const language = useLanguage();
   const state = intakeState(intake);
@@ -225,7 +226,7 @@ function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive:
   );
 }
 
-/** Whether an intake waits for its first event, works, or refused the latest request. */
+/** Returns the state of an intake: it waits for its first event, works, or refused the latest request. */
 function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Intake) {
   if (refusedAt !== null && (eventAt === null || refusedAt > eventAt)) return 'refuses';
   return eventAt === null ? 'waits' : 'works';
