@@ -53,6 +53,7 @@ export type ShownSource = Pick<
   version_language?: string;
 };
 
+/** What a preview is made with. */
 export interface ShowDeps {
   db: Db;
   config: Config;
@@ -74,20 +75,20 @@ interface ShownMail extends MergedMail {
  */
 export async function showMail(
   deps: ShowDeps,
-  send: ShownSource,
+  source: ShownSource,
   address: Address | null,
   hasHtml: boolean,
 ): Promise<ShownMail | { problem: Said }> {
   return orProblem(async () => {
-    const { contact_id, ...mail } = await mergeable(deps, send, address);
-    return { contact_id, ...(await show(send.user_id, { ...mail, hasHtml })) };
+    const { contact_id, ...mail } = await mergeable(deps, source, address);
+    return { contact_id, ...(await show(source.user_id, { ...mail, hasHtml })) };
   });
 }
 
 /** Returns the HTML of the mail that `showMail` returns; empty if there is no preview. Throws as `showMail` does. */
-export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<string> {
+export async function showMailHtml(deps: ShowDeps, source: ShownSource, address: Address | null): Promise<string> {
   const html = await orProblem(async () =>
-    showHtml(send.user_id, { ...(await mergeable(deps, send, address)), hasHtml: true }),
+    showHtml(source.user_id, { ...(await mergeable(deps, source, address)), hasHtml: true }),
   );
   return typeof html === 'string' ? html : '';
 }
@@ -98,10 +99,10 @@ export async function showMailHtml(deps: ShowDeps, send: ShownSource, address: A
  */
 export async function checkShownMail(
   deps: ShowDeps,
-  send: ShownSource,
+  source: ShownSource,
   address: Address | null,
 ): Promise<(CheckedContent & { contact_id: number | null }) | { problem: Said }> {
-  return orProblem(async () => checkMergeable(deps.db, send, await mergeable(deps, send, address)));
+  return orProblem(async () => checkMergeable(deps.db, source, await mergeable(deps, source, address)));
 }
 
 /**
@@ -110,11 +111,11 @@ export async function checkShownMail(
  */
 async function findingsOf(
   deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
-  send: ShownSource,
+  source: ShownSource,
   frozen: Uint8Array,
 ): Promise<RecordedFinding[] | null> {
   const checked = await orProblem(async () =>
-    checkMergeable(deps.db, send, { frozen, variant: 0, ...recipientOf(deps, send, null) }),
+    checkMergeable(deps.db, source, { frozen, variant: 0, ...recipientOf(deps, source, null) }),
   );
   return 'problem' in checked ? null : faultsIn([...checked.own, ...checked.shared, ...checked.further]);
 }
@@ -188,22 +189,22 @@ export function listErrors(findings: readonly RecordedFinding[]): string {
 /** Runs the checks on a mail and its recipient. */
 async function checkMergeable(
   db: Db,
-  send: ShownSource,
+  source: ShownSource,
   { contact_id, ...mail }: Mergeable,
 ): Promise<CheckedContent & { contact_id: number | null }> {
-  const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  const sender = db.select().from(senders).where(eq(senders.id, source.sender_id)).get();
   const checking = {
     showing: { ...mail, hasHtml: true },
-    texts: textsOf(send),
-    known: knownPlaceholders(db, send.user_id),
+    texts: textsOf(source),
+    known: knownPlaceholders(db, source.user_id),
     address: sender?.company_address ?? '',
     lacking: sender === undefined ? [] : missingParts(sender),
-    template: send.template_json ?? '',
+    template: source.template_json ?? '',
     from: sender?.from_email ?? '',
-    linkRules: findLinkRules(db, send.user_id, send),
-    attached: send.single_send === null ? [] : listAttachments(db, send.single_send.id).map(({ size }) => size),
+    linkRules: findLinkRules(db, source.user_id, source),
+    attached: source.single_send === null ? [] : listAttachments(db, source.single_send.id).map(({ size }) => size),
   };
-  return { contact_id, ...(await checkMail(send.user_id, checking)) };
+  return { contact_id, ...(await checkMail(source.user_id, checking)) };
 }
 
 /**
@@ -234,10 +235,10 @@ interface Mergeable {
 }
 
 /** Returns the content of a mail and the values of its recipient. Throws ContentError if the content cannot be made. */
-async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | null): Promise<Mergeable> {
-  const content = await contentOf(deps, send);
+async function mergeable(deps: ShowDeps, source: ShownSource, address: Address | null): Promise<Mergeable> {
+  const content = await contentOf(deps, source);
   if ('problem' in content) throw new ContentError(content.problem);
-  return { ...content, ...recipientOf(deps, send, address) };
+  return { ...content, ...recipientOf(deps, source, address) };
 }
 
 /**
@@ -246,18 +247,18 @@ async function mergeable(deps: ShowDeps, send: ShownSource, address: Address | n
  */
 function recipientOf(
   { db, publicUrl }: Pick<ShowDeps, 'db' | 'publicUrl'>,
-  send: ShownSource,
+  source: ShownSource,
   address: Address | null,
 ): Pick<Mergeable, 'contact_id' | 'values'> {
   const contact_id = findAudienceContact(
     db.$client,
-    { targets: send.recipient_id, excluded: send.exclude_specific_recipient_id },
-    address === null ? null : (findAddressId(db, send.user_id, address) ?? 0),
+    { targets: source.recipient_id, excluded: source.exclude_specific_recipient_id },
+    address === null ? null : (findAddressId(db, source.user_id, address) ?? 0),
   );
   if (address !== null && contact_id === null) throw invalid('email', sentence('not_in_audience'));
   const person = contact_id === null ? undefined : findContactFields(db.$client, contact_id);
   const values: Record<string, string> = {
-    ...(person && mergeValues(person, listCustomFields(db, send.user_id), '')),
+    ...(person && mergeValues(person, listCustomFields(db, source.user_id), '')),
     [PREFERENCES]: `${publicUrl()}/u/preview`,
     [WEB_COPY]: `${publicUrl()}/w/preview`,
     [OPEN_URL]: '',
@@ -268,21 +269,21 @@ function recipientOf(
 /** Returns the frozen content of a mail as JSON. Before the launch, this is the content that would be frozen now. */
 async function contentOf(
   { db, config, drafts, compile }: ShowDeps,
-  send: ShownSource,
+  source: ShownSource,
 ): Promise<{ frozen: Uint8Array; variant: number } | { problem: Said }> {
-  const mailing = send.single_send === null ? null : findSingleSendMailing(db, send.single_send);
+  const mailing = source.single_send === null ? null : findSingleSendMailing(db, source.single_send);
   if (mailing !== null) {
-    const frozen = readFrozen(db.$client, mailing.id, send.user_id);
+    const frozen = readFrozen(db.$client, mailing.id, source.user_id);
     if (frozen === undefined) throw new Error('a mailing is gone');
-    return { frozen, variant: send.variant ?? 0 };
+    return { frozen, variant: source.variant ?? 0 };
   }
-  if (send.sender_id === 0) return { problem: sentence('no_sender') };
-  const stored = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
+  if (source.sender_id === 0) return { problem: sentence('no_sender') };
+  const stored = db.select().from(senders).where(eq(senders.id, source.sender_id)).get();
   if (stored === undefined) return { problem: sentence('held_sender_deleted') };
-  const sender = { ...stored, from_name: send.sender_name || stored.from_name };
-  const { template_id, template_json, template_html, subject, preheader, tracking } = send;
-  const { version_language } = send;
-  const source = {
+  const sender = { ...stored, from_name: source.sender_name || stored.from_name };
+  const { template_id, template_json, template_html, subject, preheader, tracking } = source;
+  const { version_language } = source;
+  const written = {
     template_id,
     template_json,
     template_html,
@@ -291,10 +292,10 @@ async function contentOf(
     tracking,
     ...(version_language !== undefined && { version_language }),
   };
-  const link_rules = findLinkRules(db, send.user_id, send) ?? ('off' as const);
-  const parts = [...Object.values(source), JSON.stringify(link_rules), ...Object.values(sender)];
+  const link_rules = findLinkRules(db, source.user_id, source) ?? ('off' as const);
+  const parts = [...Object.values(written), JSON.stringify(link_rules), ...Object.values(sender)];
   const compiled = await drafts.get(parts, () =>
-    compile(() => freezeText(db, config, { ...source, link_rules }, sender)),
+    compile(() => freezeText(db, config, { ...written, link_rules }, sender)),
   );
   return 'problem' in compiled ? compiled : { frozen: compiled.frozen, variant: 0 };
 }

@@ -17,7 +17,7 @@ const NOT_BY_USER = { changed_by: null };
 type SingleSend = typeof singleSends.$inferSelect;
 /** The columns of a single send that its creator sets; this file sets all others. */
 type Columns = Omit<typeof singleSends.$inferInsert, 'id' | 'status' | 'held_code' | 'held_reason' | 'hidden_at'>;
-/** The columns of a single send that is not hidden from the list of campaigns, as all new and queued ones are not. */
+/** The columns of a single send that is in the list of campaigns. Every new or queued single send is in the list. */
 const LISTED = { hidden_at: null };
 
 /**
@@ -193,7 +193,7 @@ function loggedFigures(client: Database, id: number): object {
 
 /**
  * Queues the sends that waited for the verification of one of these senders. A scheduled send that has missed its time by more than
- * `graceMinutes` stays held, with that as the reason.
+ * `graceMinutes` stays held, and the reason says so.
  */
 export function releaseSendsOfSenders(db: Db, senderIds: readonly number[], now: Date, graceMinutes: number): void {
   const waiting = db

@@ -70,7 +70,7 @@ const AutomationRecord = Type.Object({
   id: integer(),
   user_id: integer(),
   automation_for: integer({
-    description: 'Id of the contact type or segment that the automation sends to; 0 while no target is chosen.',
+    description: 'The id of the contact type or segment that the automation sends to; 0 while no target is chosen.',
   }),
   automation_for_table: Type.String({
     description:
@@ -83,17 +83,21 @@ const AutomationRecord = Type.Object({
   utr: Type.String(),
   status: integer({ description: '0: draft; 1: live.' }),
   live_at: nullable(Type.String()),
-  total_triggered: integer({ description: 'E-mails whose sending was started.' }),
-  total_delivered: integer({ description: 'E-mails that the SMTP server accepted and that have not bounced.' }),
-  total_unique_opens: integer({ description: 'Recipients who opened an e-mail.' }),
+  total_triggered: integer({ description: 'The number of e-mails whose sending was started.' }),
+  total_delivered: integer({
+    description: 'The number of e-mails that the SMTP server accepted and that have not bounced.',
+  }),
+  total_unique_opens: integer({ description: 'The number of recipients who opened an e-mail.' }),
   total_opens: integer(),
-  total_bounces: integer({ description: 'E-mails that bounced: refused or returned.' }),
-  total_unsubscribe: integer({ description: 'Recipients who unsubscribed through an e-mail of the automation.' }),
+  total_bounces: integer({ description: 'The number of e-mails that bounced: refused or returned.' }),
+  total_unsubscribe: integer({
+    description: 'The number of recipients who unsubscribed through an e-mail of the automation.',
+  }),
   ...softStamps,
 });
 const ListedAutomation = Type.Object({
   ...AutomationRecord.properties,
-  automation_schedule_count: integer({ description: 'Number of e-mails of the automation.' }),
+  automation_schedule_count: integer({ description: 'The number of e-mails of the automation.' }),
 });
 
 /** The units of a waiting time. */

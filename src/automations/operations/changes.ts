@@ -86,11 +86,11 @@ const Updated = Type.Object({ updated_at: nullable(isoTimestampSchema()), effect
 const Utr = Type.Object({ utr: nullable(Type.String()), effects: Effects });
 
 const mail = {
-  sender_id: integer({ description: 'Id of the sender.' }),
+  sender_id: integer({ description: 'The id of the sender.' }),
   subject: line({ minLength: 1 }),
   waiting_period: integer({ maximum: MAX_WAITING_PERIOD, description: 'Days or hours to wait.' }),
   waiting_type: choice(...WAITING_TYPES),
-  template_id: integer({ description: 'Id of the template.' }),
+  template_id: integer({ description: 'The id of the template.' }),
 };
 /** The place of a new step, which may be a mail. */
 const place = {

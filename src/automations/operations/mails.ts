@@ -75,7 +75,7 @@ export const ByMail = Type.Object({ utr: identifier('The schedule.') });
 const Schedule = Type.Object({
   id: integer(),
   user_id: integer(),
-  automation_id: integer({ description: 'Id of the automation of the e-mail.' }),
+  automation_id: integer({ description: 'The id of the automation of the e-mail.' }),
   sender_id: integer(),
   subject: Type.String(),
   waiting_period: integer(),

@@ -35,7 +35,7 @@ export const createFromRecipe = operation({
     automation_name: line({ minLength: 1 }),
     automation_for: line({ minLength: 1, description: TARGET }),
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
-    sender_id: integer({ description: 'Id of the sender of the e-mails.' }),
+    sender_id: integer({ description: 'The id of the sender of the e-mails.' }),
   }),
   output: Type.Object({ utr: Type.String() }),
   check(context, input, errors) {

@@ -38,18 +38,18 @@ const Summary = Type.Object({
   state: {
     ...choice(...AUTOMATION_STATES),
     description:
-      'draft: the automation was never live; paused: a user stopped it; held: Sendlark stopped it, for the reason given.',
+      'draft: the automation was never live; paused: a user stopped it; held: Sendlark stopped it, for the reason in held_reason.',
   },
   held_code: HeldCode,
   held_reason: nullable(said()),
   live_at: nullable(Type.String()),
   created_at: Type.String(),
-  mails: integer({ description: 'Number of e-mails in the series.' }),
-  waiting: integer({ description: 'Contacts who wait for their next e-mail.' }),
-  finished: integer({ description: 'Contacts who got every e-mail.' }),
-  left: integer({ description: 'Contacts who exited before the last e-mail.' }),
+  mails: integer({ description: 'The number of e-mails of the automation.' }),
+  waiting: integer({ description: 'The number of contacts who wait for their next e-mail.' }),
+  finished: integer({ description: 'The number of contacts who got every e-mail.' }),
+  left: integer({ description: 'The number of contacts who exited before the last e-mail.' }),
   triggered: integer(),
-  ended: integer({ description: 'E-mails with a final state.' }),
+  ended: integer({ description: 'The number of e-mails with a final state.' }),
   delivered: integer(),
   kept: integer(),
   unmeasured: integer(),
@@ -193,7 +193,7 @@ const Report = Type.Object({
   held_reason: nullable(said()),
   people: Type.Array(
     Type.Object({
-      state: Type.String({ description: 'State of these contacts.' }),
+      state: Type.String({ description: 'The state of these contacts.' }),
       reason: nullable(said()),
       reason_code: nullable(Type.String()),
       count: integer(),
@@ -343,6 +343,7 @@ function readMails(client: Database, automationId: number) {
 
 /** The place of a mail in its automation. */
 interface ReportedPlace {
+  /** The id of the mail. */
   id: number;
   /** Null for a deleted mail. */
   position: number | null;

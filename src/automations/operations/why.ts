@@ -70,7 +70,7 @@ const Why = Type.Object({
   contact_id: nullable(integer()),
   state: {
     ...choice('waiting', 'finished', 'left', 'outside'),
-    description: 'State of the contact in the automation.',
+    description: 'The state of the contact in the automation.',
   },
   reason: nullable(said(), 'Why the contact gets no more e-mails; null while the contact gets e-mails.'),
   reason_code: nullable(Type.String()),

@@ -96,14 +96,14 @@ const Day = Type.Object({
 const Month = Type.Object({
   month: Type.String({ description: 'The month, UTC, such as 2026-01.' }),
   contacts: integer({
-    description: 'The number of contacts at the end of the month; now, if it is the present month.',
+    description: 'The number of contacts at the end of the month; for the present month, the number now.',
   }),
 });
 const contacts = integer({ description: 'The number of contacts.' });
 const Setup = Type.Object({
   contacts,
-  senders: integer({ description: 'Number of senders.' }),
-  verified_senders: integer({ description: 'Number of senders whose address is confirmed.' }),
+  senders: integer({ description: 'The number of senders.' }),
+  verified_senders: integer({ description: 'The number of senders whose address is confirmed.' }),
   has_design: zeroOrOne('1: a single send or an e-mail of an automation has content.'),
   has_sent: zeroOrOne('1: at least one e-mail of a campaign was handed to the courier.'),
   courier: choice(...COURIERS),

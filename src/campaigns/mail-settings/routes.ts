@@ -1,4 +1,4 @@
-/** The API for the settings of the check and the links of mails. */
+/** The API for the settings of mails: their check, their language, their links, and whether sent mails are kept. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';

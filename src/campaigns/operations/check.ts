@@ -52,7 +52,7 @@ const targets = (description: string) =>
 
 /** The fields of a finding in one mail. */
 export const foundInMail = {
-  code: Type.String({ description: 'The check that found it, such as `urls` or `size`.' }),
+  code: Type.String({ description: 'The check with this finding, such as `urls` or `size`.' }),
   severity,
   count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
   limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),

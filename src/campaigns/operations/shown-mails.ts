@@ -57,7 +57,7 @@ export const recordedFindings = (description: string) =>
   nullable(
     Type.Array(
       Type.Object({
-        code: Type.String({ description: 'The check that found it, such as `urls` or `size`.' }),
+        code: Type.String({ description: 'The check with this finding, such as `urls` or `size`.' }),
         severity: Type.String({ description: 'error, warning or note.' }),
         count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
         limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),

@@ -78,13 +78,13 @@ const AbTestSchema = Type.Object({
 });
 const PlanSchema = Type.Object({
   recipients: integer({ description: 'The number of contacts who would get the e-mail now.' }),
-  test_group: integer({ description: 'About how many recipients are in the test group.' }),
-  per_variant: integer({ description: 'About how many recipients of the test group get each variant.' }),
+  test_group: integer({ description: 'The approximate number of recipients in the test group.' }),
+  per_variant: integer({ description: 'The approximate number of recipients of the test group who get each variant.' }),
   measured_per_variant: integer({
     description:
       'About how many recipients of each variant are measured: their opens and clicks are recorded. Only they count.',
   }),
-  rest: integer({ description: 'About how many recipients wait for the winner.' }),
+  rest: integer({ description: 'The approximate number of recipients who wait for the winner.' }),
   opens: Expectation,
   clicks: Expectation,
 });

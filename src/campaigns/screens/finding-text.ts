@@ -7,12 +7,15 @@ interface Finding {
   check: FoundCheck | 'language_missing';
   /** 1 if the mail passes the check. */
   is_good: 0 | 1;
+  /** The number of such findings; for sizes, the number of bytes. */
   count: number;
+  /** The number that should not be exceeded; 0 if there is no such limit. */
   limit: number;
+  /** The names of the first findings, if they have names. */
   names: readonly string[];
 }
 
-/** Returns the sentence about a finding, with the names of what was found. */
+/** Returns the sentence about a finding, with its numbers and names. */
 export function findingText({ check, is_good, count, limit, names: all }: Finding, language: Language): string {
   const state = is_good ? 'good' : 'bad';
   const names = all.join(', ');
