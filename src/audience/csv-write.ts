@@ -19,7 +19,7 @@ export function csvStream(header: readonly string[], pages: Pages): Readable {
   return Readable.from(text(), { objectMode: false, highWaterMark: 1 });
 }
 
-/** The characters because of which a cell is quoted. `|` is one of them only because earlier releases quoted it. */
+/** A cell with one of these characters is quoted; with `|` only because earlier releases did so. */
 const TO_QUOTE = /[",\r\n|]/;
 
 function lineOf(row: readonly CsvValue[]): string {

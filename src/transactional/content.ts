@@ -49,7 +49,7 @@ const MAX_VALUES = 200;
 const MAX_KEPT = 100;
 /** The maximum number of characters of these templates together. */
 const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
-/** The placeholders of which only campaigns have values. */
+/** The placeholders that only mails of campaigns may have. */
 const CAMPAIGN_PLACEHOLDERS = new Set([PREFERENCES, WEB_COPY]);
 
 /** Runs work for an account when its earlier work has ended, so that one account cannot occupy the compiling thread. */

@@ -109,7 +109,7 @@ function withoutErased(client: Database, accountId: number, addresses: readonly 
   return rows.length === 0 ? addresses : addresses.filter(({ normalized }) => !erased.has(normalized));
 }
 
-/** Returns the erased ones of these normalized addresses. */
+/** Returns those of these normalized addresses that were erased. */
 export function erasedAmong(client: Database, accountId: number, normalized: readonly string[]): string[] {
   return erasedRows(client, accountId, normalized).map((row) => row.normalized);
 }
@@ -119,7 +119,7 @@ export function isErasedRow(client: Database, addressId: number): boolean {
   return client.prepare(`SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }
 
-/** Returns the rows of the erased ones of these normalized addresses. The function costs nothing if no address was ever erased. */
+/** Returns the rows of those of these normalized addresses that were erased. The function costs nothing if no address was ever erased. */
 function erasedRows(
   client: Database,
   accountId: number,

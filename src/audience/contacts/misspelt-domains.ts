@@ -28,8 +28,9 @@ const LARGE = [
 const OTHER_PROVIDERS = new Set(['email.com', 'mail.com', 'ymail.com', 'cloud.com']);
 
 /**
- * Returns the large provider's domain of which a domain, in ASCII form and lower case, looks like a misspelling: one slip of a letter in
- * the first label, as in hotmial.com, or in the ending .com, as in gmail.con. Null if the domain is a provider's own or resembles none.
+ * Returns the domain of a large provider if this domain, in ASCII form and lower case, looks like a misspelling of it: one slip of a letter
+ * in the first label, as in hotmial.com, or in the ending .com, as in gmail.con. Returns null if the domain is that of a provider, or
+ * resembles none.
  */
 export function meantDomain(domain: string): string | null {
   if (OTHER_PROVIDERS.has(domain)) return null;

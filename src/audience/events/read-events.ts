@@ -29,7 +29,7 @@ export interface ReportedEvent {
   contactId: number | null;
   address: Address | null;
   name: string;
-  /** Epoch milliseconds. */
+  /** When the event happened, epoch milliseconds. */
   at: number;
   key: string | null;
   value: number | null;

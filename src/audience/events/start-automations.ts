@@ -18,7 +18,7 @@ interface NewEvents {
   after: number;
   /** The ids of the names of the events. */
   nameIds: ReadonlyMap<string, number>;
-  /** Epoch milliseconds. */
+  /** The present time, epoch milliseconds. */
   now: number;
 }
 

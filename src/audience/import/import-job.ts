@@ -1,14 +1,14 @@
 /**
- * The input of an import: its options, and what it takes over from another service. Also the rule for the values of contacts
- * that exist already.
+ * The input of an import: its options, and what it takes over from another service. The file also has the rule for the values
+ * of contacts that exist already.
  */
 import type { FieldType } from '../fields/custom-fields.ts';
 
 /** The user's choices for an import. */
 export interface ImportOptions {
-  /** Whether the file updates existing contacts or they stay unchanged. */
+  /** update: the file changes contacts that exist already; keep: they stay as they are. */
   existing: 'update' | 'keep';
-  /** Whether an empty cell clears the value of an existing contact. */
+  /** clear: an empty cell clears the value of an existing contact; keep: the contact keeps the value. */
   emptyCells: 'clear' | 'keep';
   /** The id of the segment to which all contacts of the file are added by hand; null: none. */
   segmentId: number | null;
@@ -30,7 +30,7 @@ export interface ImportJob {
   fileName: string;
   /** The field of each column of the file, '' for none. If absent, the header row decides. */
   mapping?: string[];
-  /** Absent: `DEFAULT_OPTIONS`. */
+  /** The user's choices; absent: `DEFAULT_OPTIONS`. */
   options?: ImportOptions;
   /** For an export of another service: what is imported in addition to its contacts. */
   migration?: MigrationJob;

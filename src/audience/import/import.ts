@@ -40,7 +40,7 @@ export interface ImportReport {
   updated: number;
   rows: number;
   failed: number;
-  /** In their stored form. */
+  /** Notes for the user, in their stored form. */
   notes: string[];
   errors: RowError[];
 }

@@ -57,7 +57,7 @@ export interface ImportPreview {
   failed: number;
   /** Rows whose address occurs again in a later row. The later row counts. */
   repeated: number;
-  /** In their stored form. */
+  /** Notes for the user, in their stored form. */
   notes: string[];
   errors: RowError[];
   /** The number of contacts of each kind. */
@@ -124,7 +124,7 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
     const is_possible = rows > failed || leaving.length > 0 ? 1 : 0;
     const misspelt = misspeltIn(staged, job.options ?? DEFAULT_OPTIONS);
     Object.assign(preview, { rows, failed, notes, errors, leaving, is_possible, misspelt });
-    if (rows > failed) await compare(db, job, staged, preview, shownProgress);
+    if (rows > failed) await compareRows(db, job, staged, preview, shownProgress);
     return preview;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -154,7 +154,8 @@ function misspeltIn({ misspelt }: StagedFile, { correctedDomains }: ImportOption
     .sort((one, other) => other.rows - one.rows);
 }
 
-async function compare(
+/** Compares the staged rows with the contacts of the list, and fills in the preview. */
+async function compareRows(
   db: Db,
   job: ImportJob,
   { columns, fields }: Pick<StagedFile, 'columns' | 'fields'>,
@@ -165,11 +166,6 @@ async function compare(
   const people = prepareRows(db, job, columns, 's.rowid > ? AND s.rowid <= ? ORDER BY s.rowid');
   const rowCount = Number(db.$client.prepare('SELECT max(rowid) FROM sorted').pluck().get());
   const valuesOf = valueReader(db, job, columns);
-  const kindOf = (isThere: boolean, changes: readonly FieldValue[]) => {
-    if (!isThere) return 'new';
-    if (options.existing === 'keep') return 'skipped';
-    return changes.length > 0 ? 'changed' : 'unchanged';
-  };
   const automations = automationCounter(db, job);
   const perField = new Map<string, number>();
   const add = (kind: PreviewKind, person: PreviewPerson) => {
@@ -183,44 +179,56 @@ async function compare(
       from,
       from + CHUNK,
     )) {
-      const isThere = contact !== null;
-      const changes = isThere && options.existing === 'update' ? valuesOf(cells).filter(isChange) : [];
+      const isExisting = contact !== null;
+      const changes = isExisting && options.existing === 'update' ? valuesOf(cells).filter(isChange) : [];
       for (const { field, after } of changes) {
         perField.set(field, (perField.get(field) ?? 0) + 1);
         if (after === null) preview.removed++;
       }
       const person = { line: Number(line), email: String(email), changes };
-      add(kindOf(isThere, changes), person);
+      add(kindOf(options, isExisting, changes), person);
       if (staysExcluded === 1) add('left', person);
     }
     automations.count(from, from + CHUNK);
     progress?.wrote(Math.min(from + CHUNK, rowCount), rowCount);
     await setImmediate();
   }
-  const sample = prepareRows(
+  preview.sample = sampleRows(db, job, { columns, fields }, valuesOf);
+  preview.automations = automations.startingAutomations(preview.counts);
+  preview.repeated = preview.rows - preview.failed - rowCount;
+  preview.fields = [...perField].map(([field, count]) => ({ field, count }));
+}
+
+function kindOf({ existing }: ImportOptions, isExisting: boolean, changes: readonly FieldValue[]): SampleRow['kind'] {
+  if (!isExisting) return 'new';
+  if (existing === 'keep') return 'skipped';
+  return changes.length > 0 ? 'changed' : 'unchanged';
+}
+
+/** Returns the first rows of the file that would be imported. */
+function sampleRows(
+  db: Db,
+  job: ImportJob,
+  { columns, fields }: Pick<StagedFile, 'columns' | 'fields'>,
+  valuesOf: ReturnType<typeof valueReader>,
+): SampleRow[] {
+  const firstRows = prepareRows(
     db,
     job,
     columns,
     `s.rowid IN (SELECT rowid FROM sorted ORDER BY last_line LIMIT ${SAMPLE_ROWS}) ORDER BY s.last_line`,
   );
-  for (const [line, email, contact, , ...cells] of sample.iterate(job.accountId, job.typeId)) {
+  return firstRows.all(job.accountId, job.typeId).map(([line, email, contact, , ...cells]) => {
     const values = valuesOf(cells, true);
-    const kind = kindOf(contact !== null, values.filter(isChange));
+    const kind = kindOf(job.options ?? DEFAULT_OPTIONS, contact !== null, values.filter(isChange));
     const valuesByField = new Map(values.map((value) => [value.field, shortenedValue(value)]));
-    preview.sample.push({
-      line: Number(line),
-      email: String(email),
-      kind,
-      values: fields.flatMap((field) => {
-        const value = field === 'email' ? undefined : valuesByField.get(field);
-        if (value === undefined) return [];
-        return [kind === 'skipped' ? { ...value, after: value.before } : value];
-      }),
+    const shown = fields.flatMap((field) => {
+      const value = field === 'email' ? undefined : valuesByField.get(field);
+      if (value === undefined) return [];
+      return [kind === 'skipped' ? { ...value, after: value.before } : value];
     });
-  }
-  preview.automations = automations.startingAutomations(preview.counts);
-  preview.repeated = preview.rows - preview.failed - rowCount;
-  preview.fields = [...perField].map(([field, count]) => ({ field, count }));
+    return { line: Number(line), email: String(email), kind, values: shown };
+  });
 }
 
 /**

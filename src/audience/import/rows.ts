@@ -17,9 +17,9 @@ import type { ImportOptions } from './import-job.ts';
 export interface RowError {
   line: number;
   field: string;
-  /** In its stored form. */
+  /** Why the row was refused, in its stored form. */
   text: string;
-  /** The cell, or its beginning. Absent for a whole row, an empty cell and an erased address. */
+  /** The cell, or its beginning; absent for a whole row, an empty cell and an erased address. */
   value?: string;
 }
 

@@ -25,7 +25,7 @@ export interface StagedFile {
   misspelt: ReadonlyMap<string, { meant: string; rows: number }>;
   /** True if the file has tracking choices. They are in the column `tracking` of temp.sorted. */
   hasTracking: boolean;
-  /** How many addresses of the account had been erased by the time the file was read. None of these is in temp.sorted. */
+  /** How many addresses of the account had been erased by the time the file was read. temp.sorted has none of them. */
   erased: number;
   /** The number of rows, failed ones included. */
   rows: number;

@@ -209,7 +209,7 @@ const records = (kind: string) =>
 
 /**
  * Restores the state of some addresses before the import, inside a transaction: their contacts, segments, subscriptions, and
- * choices about opens and clicks. Returns null if none are left.
+ * choices about opens and clicks. Returns null if no addresses are left.
  */
 function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;
@@ -348,7 +348,7 @@ function resubscribe(db: Db, parameters: UndoParameters): void {
 
 /**
  * Removes some of the contacts that the import added, inside a transaction, unless they were changed, or subscribed themselves, since.
- * Returns null if none are left. Reports keep the mails to them, as for every deleted contact; mails that are still queued are not sent.
+ * Returns null if no contacts are left. Reports keep the mails to them, as for every deleted contact; mails that are still queued are not sent.
  */
 function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;

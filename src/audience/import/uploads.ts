@@ -32,13 +32,13 @@ export interface UploadedFile extends GuessedColumns {
   fileName: string;
   /** For an export of another service: what it contains in addition to contacts. */
   exported: UploadedExport | null;
-  /** Epoch milliseconds. */
+  /** When the file was uploaded, epoch milliseconds. */
   uploadedAt: number;
   /** looked (inspected) → previewing → looked → running → done or failed. */
   state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
   /** Bytes read, bytes in all, contacts written, contacts in all. */
   progress: Float64Array;
-  /** Null before the import has ended. */
+  /** What the import did; null before its end. */
   report: ImportReport | null;
   /** The plan that was last previewed; null before the first preview. */
   planned: PlannedImport | null;

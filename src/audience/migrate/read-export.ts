@@ -1,6 +1,6 @@
 /**
  * Converts the export of another service into two CSV files for the import: the contacts, with fields as columns, and the
- * leavers, which are addresses that unsubscribed, bounced or complained there. The export is read twice: first to learn its
+ * leavers, which are addresses that unsubscribed, bounced or complained at the other service. The export is read twice: first to learn its
  * columns and lists, then to write the files.
  */
 import { once } from 'node:events';

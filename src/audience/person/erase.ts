@@ -350,7 +350,7 @@ async function eraseInSteps(client: Database, id: number, erasure: Erasure | Nam
     }
     if (eraseSomeMails(client, erasure.address)) return true;
     // The last id of a table is read when the tables before it are done, because a running import copies second addresses from
-    // the contacts into its records until they are removed there.
+    // the contacts into its records until the contacts have them no more.
     while (part === undefined || part.after >= part.last) {
       const { done, value } = tables.next();
       if (done === true) return false;

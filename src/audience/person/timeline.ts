@@ -233,8 +233,8 @@ function reasonOf({
 const MAX_CHANGES = 1000;
 
 /**
- * Queries for the moments that are not about mails, of which every contact has few: one query for each source, of an @address
- * of an @account. Deleted contacts count too, until they are purged. A row of segment_recipients shows a present membership, a
+ * Queries for the moments that are not about mails: one query for each source, of an @address of an @account. A contact has few of
+ * these moments. Deleted contacts count too, until they are purged. A row of segment_recipients shows a present membership, a
  * row of segment_leaves a past one.
  */
 const RECORDED: readonly string[] = [
@@ -441,7 +441,7 @@ const CONTENT = {
     WHERE m.user_id = @account`,
 };
 
-/** Reads the content of moments of which only the times are known. Returns the moments by key. */
+/** Reads the content of moments whose times are known. Returns the moments by key. */
 function readMoments(
   client: Database,
   accountId: number,

@@ -278,7 +278,7 @@ function syncSegment(
   }
 }
 
-/** Returns which of these contacts must join or leave a segment, or have a row of another contact there. */
+/** Returns which of these contacts must join or leave a segment, or have a row in it that names another contact. */
 function findDifferences(
   db: Db,
   { id, user_id, contact_type_id, rules, query_type }: SyncedSegment,

@@ -200,7 +200,7 @@ function momentHolds(operator: string, value: string, first: string, second: str
  */
 
 /**
- * SQL: true if the opens and clicks of the contact are recorded now. Only then is it known that the contact did not open, or
+ * SQL: true if the opens and clicks of the contact are recorded now. If they are not, nobody knows whether the contact did not open, or
  * was inactive for some time.
  */
 const IS_MEASURED = isMeasuredNow('c.address_id');

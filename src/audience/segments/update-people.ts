@@ -60,7 +60,7 @@ export class SegmentUpdate {
 
   /**
    * Updates the contacts in some more segments. Returns false once all are updated. Call it inside a transaction. The transactions of an
-   * update may be separate ones, because updating a segment twice changes nothing.
+   * update may be separate, because updating a segment twice changes nothing.
    */
   continue(): boolean {
     const [first] = this.#accounts;

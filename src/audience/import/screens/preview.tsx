@@ -28,7 +28,7 @@ const SHOWN_KINDS = ['changed', 'left'] as const;
 type ShownKind = (typeof SHOWN_KINDS)[number];
 
 interface Previewed {
-  /** Null while the preview is being computed, or if that failed. */
+  /** The preview; null while it is being computed, or if that failed. */
   preview: Preview | null;
   people: Record<ShownKind, PreviewedPerson[]>;
 }

@@ -79,7 +79,7 @@ export const brevo: Vendor = {
   },
 };
 
-/** Returns a name for a list, of which exports have only the number. */
+/** Returns a name for a list. Exports have only the number of a list. */
 const listName = (id: string) => `Brevo ${id}`;
 
 /** Returns true for a contact that is not clearly subscribed, and so gets no mail. */

@@ -286,7 +286,7 @@ function Country({ label, value, problems }: { label: string; value: unknown; pr
       value={String(value)}
       problems={problems}
       options={[
-        // Only a contact without a country may stay without one.
+        // Only a contact that has no country yet may stay without a country.
         ...(value === '' ? [{ value: '', label: '–' }] : []),
         ...countryOptions(language, COUNTRIES),
       ]}

@@ -181,7 +181,7 @@ function Profile({ person, engagement, title, now }: ProfileProps) {
   );
 }
 
-/** Whether mail goes to a person. */
+/** Says whether mail goes to a person. */
 function Status({ person: { suppression, unsubscribed } }: { person: Person }) {
   const language = useLanguage();
   if (suppression !== null) return <Badge tone="bad">{language.say('person.isSuppressed')}</Badge>;
@@ -384,7 +384,7 @@ interface TimelineProps {
   moments: readonly Moment[];
   /** The time before which opens and clicks have been removed from the timeline; null: none have. */
   removedBefore: string | null;
-  /** Whether the user may see mails as sent. */
+  /** True if the user may see mails as they were sent. */
   canReadMails: boolean;
 }
 
@@ -425,7 +425,7 @@ function Timeline({ email, moments, removedBefore, canReadMails }: TimelineProps
   );
 }
 
-/** How often a mail was opened and clicked. */
+/** Says how often a mail was opened and clicked. */
 function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
   const language = useLanguage();
   const counts = [

@@ -43,7 +43,7 @@ export function MatchesCard({ draft, choices, matches }: { draft: Draft; choices
   );
 }
 
-/** The number of matching contacts. Screen readers announce `data-news`. The script presses the button `after` for as long as it is there. */
+/** The number of matching contacts. Screen readers announce `data-news`. The script presses the button `after` until the button is gone. */
 function Count({ matches }: { matches: CountedMatches }) {
   const language = useLanguage();
   if (matches === null)

@@ -23,8 +23,8 @@ export function reasonInWords(language: Language, reason: string): string {
 }
 
 /**
- * Returns the options for the choice of a reason: the service's own reasons, after the chosen one if it is not among
- * them.
+ * Returns the options for the choice of a reason: the service's own reasons. If the chosen reason is not one of them, it comes
+ * first.
  */
 export function reasonOptions(language: Language, reason: string): { value: string; label: string }[] {
   const chosen = readable(reason);

@@ -40,8 +40,8 @@ function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
 }
 
 /**
- * Returns a field's name for use within a sentence: in English, reserved ones begin with a small letter; in German it is in
- * quotation marks.
+ * Returns a field's name for use within a sentence. In English, the name of a reserved field begins with a small letter; in German, it is
+ * in quotation marks.
  */
 function fieldInWords(language: Language, name: string): string {
   if (!isWordKey(`field.${name}`)) return name.replaceAll('_', ' ');

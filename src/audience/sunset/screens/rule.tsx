@@ -186,7 +186,7 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
           problems={problems}
         />
         {isChanged && <Notice tone="warn">{language.say('inactive.changed')}</Notice>}
-        {preview && <Found preview={preview} rule={ruleOf(shown.months, shown.least_mails, shown.target)} />}
+        {preview && <CountedContacts preview={preview} rule={ruleOf(shown.months, shown.least_mails, shown.target)} />}
         <div class="buttons">
           <Button name="do" value="show" look={preview ? 'plain' : 'primary'} label={language.say('inactive.show')} />
           {mayChange && preview && (
@@ -207,7 +207,13 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
 }
 
 /** The contacts that the rule applies to now, and the button that continues a long count. */
-function Found({ preview: { count, contacts, next_after_id }, rule }: { preview: SunsetPreview; rule: object }) {
+function CountedContacts({
+  preview: { count, contacts, next_after_id },
+  rule,
+}: {
+  preview: SunsetPreview;
+  rule: object;
+}) {
   const language = useLanguage();
   return (
     <Notice isNews>

@@ -2,7 +2,7 @@
 import { useLanguage } from '../../../ui/words/index.ts';
 import type { SegmentUses } from '../operations.ts';
 
-/** How many campaigns and automations use a record, and the automations whose steps mention it. */
+/** Says how many campaigns and automations use a record, and names the automations that mention it elsewhere. */
 export function CampaignsUsing({ uses }: { uses: Omit<SegmentUses, 'people'> }) {
   const language = useLanguage();
   const { single_sends: sends, queued_single_sends: queued, automations, live_automations: live, mentioned_in } = uses;
