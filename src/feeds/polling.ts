@@ -45,7 +45,7 @@ interface DueFeed {
 export class FeedWork {
   readonly #deps: FeedWorkDeps;
   readonly #stopping = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #runningPolls = new Set<Promise<void>>();
   readonly #failedFeeds: FailedWork;
 
   constructor(deps: FeedWorkDeps) {
@@ -74,12 +74,12 @@ export class FeedWork {
 
   /** True while a request is running. */
   get isUnderWay(): boolean {
-    return this.#underWay.size > 0;
+    return this.#runningPolls.size > 0;
   }
 
   /** Resolves when no request is running. */
   async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#runningPolls.size > 0) await Promise.all(this.#runningPolls);
   }
 
   /** Cancels running requests. Items that they would have found are found after the next start. */
@@ -89,7 +89,7 @@ export class FeedWork {
 
   #beginPolls(): void {
     const { db, clock } = this.#deps;
-    const free = MAX_AT_ONCE - this.#underWay.size;
+    const free = MAX_AT_ONCE - this.#runningPolls.size;
     if (free <= 0) return;
     const now = clock.now().getTime();
     const due = db.$client
@@ -100,8 +100,8 @@ export class FeedWork {
     for (const feed of due) {
       // The next request is scheduled first, so that the server is not asked again at once, whatever goes wrong from here on.
       db.$client.prepare('UPDATE feeds SET poll_at = ? WHERE id = ?').run(now + POLL_MS, feed.id);
-      const poll = this.#poll(feed).finally(() => this.#underWay.delete(poll));
-      this.#underWay.add(poll);
+      const poll = this.#poll(feed).finally(() => this.#runningPolls.delete(poll));
+      this.#runningPolls.add(poll);
     }
   }
 

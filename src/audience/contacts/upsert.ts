@@ -45,6 +45,7 @@ export interface Outcome {
  * Adds contacts to a list, or changes those whose address the list has already. Checks the contacts of a request, which
  * may have any shape. A contact with an error is not written; the others are. Other requests are answered between
  * the transactions.
+ * @param list The id of the contact type.
  * @param now ISO timestamp.
  * @param onlyEmpty True if fields that have a value keep it.
  */
@@ -67,6 +68,7 @@ export async function upsertAll(
 
 /** An address of a request. */
 interface KnownAddress {
+  /** The id of the address. */
   address: number;
   normalized: string;
   /** The id of the contact in the list with this address; null: there is none yet. */
@@ -95,14 +97,14 @@ function upsertSome(
   const created: { contact_id: number; address_id: number }[] = [];
 
   const outcomes = contacts.map(({ input, address, errors }): Outcome => {
-    const { email, custom_field: own } = input;
+    const { email, custom_field: customValues } = input;
     const person = known.get(address?.normalized ?? '');
     if (errors.length > 0 || person === undefined)
       return { email, outcome: 'failed', contact_id: null, errors: errors.map(([field, text]) => ({ field, text })) };
-    if (own !== undefined) {
+    if (customValues !== undefined) {
       const stored = JSON.parse(person.custom ?? '{}');
       const changing = onlyEmpty ? fields.filter(({ id }) => (stored[id] ?? '') === '') : fields;
-      person.custom = JSON.stringify(mergeCustomValues(own, changing, stored));
+      person.custom = JSON.stringify(mergeCustomValues(customValues, changing, stored));
     }
     const columns = { ...columnsOf(input), email, custom: person.custom, now };
     if (person.id !== null) {

@@ -72,14 +72,15 @@ const CONTROL_OR_BRACKET = /[\p{Cc}\u2028\u2029[\]]+/gu;
 /** Reads an export. Returns `refusal`, a stored reason, if the file is not a valid export. */
 export async function readExport(db: Db, job: ExportJob): Promise<ReadExport | { refusal: string }> {
   try {
-    return await read(db, job);
+    return await readTwice(db, job);
   } catch (error) {
     if (error instanceof CsvError) return { refusal: stored(error.said) };
     throw error;
   }
 }
 
-async function read(db: Db, job: ExportJob): Promise<ReadExport> {
+/** Reads an export first for its columns, and then to write its contacts to files. A file that is not a valid export is a `CsvError`. */
+async function readTwice(db: Db, job: ExportJob): Promise<ReadExport> {
   const archive = await openExport(job);
   try {
     const vendor = VENDORS[job.vendor];

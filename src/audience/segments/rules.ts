@@ -242,7 +242,7 @@ export const MAX_MAIL_DAYS = 365;
 /** The maximum number of mails that a rule counts or examines. */
 export const MAX_MAILS = 50;
 /** The maximum length of the URL of a link. */
-const MAX_URL = 2048;
+export const MAX_URL = 2048;
 /** The maximum length of a reason in its stored form, whose quotes and backslashes are escaped. */
 export const MAX_REASON = 1000;
 /** The maximum number of rules about received mails in one segment, because each examines every mailing of its days for each contact. */

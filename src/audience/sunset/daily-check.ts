@@ -54,7 +54,7 @@ async function liftAll(client: Database, account: number, to: number, clock: Clo
 async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number): Promise<boolean> {
   const client = db.$client;
   const now = clock.now();
-  const next = new Date(now).setUTCHours(24, 0, 0, 0);
+  const nextCheck = new Date(now).setUTCHours(24, 0, 0, 0);
   if (sunset.next_at > now.getTime() && sunset.next_at <= now.getTime() + DAY_MS) return false;
   // Unread opens would make active contacts inactive for a moment, and a move cannot be undone.
   if (isFarBehind(db, clock)) return false;
@@ -74,7 +74,7 @@ async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number
   await inChunks(client, () => {
     if (isUnchanged(client, sunset)) {
       if (ids.length > 0) applyRule(db, sunset, inactive, ids, isoTimestamp(clock.now()));
-      const ended = { cutoff: null, after_id: 0, next_at: next };
+      const ended = { cutoff: null, after_id: 0, next_at: nextCheck };
       const progress = place === null ? ended : { cutoff, after_id: place, next_at: sunset.next_at };
       client
         .prepare(
@@ -89,8 +89,8 @@ async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number
 
 /** Returns true if a rule and its progress are unchanged since they were read, because a user may have changed them meanwhile. */
 function isUnchanged(client: Database, { lift_to: _lift, ...before }: Sunset): boolean {
-  const now = client.prepare<[number], Sunset>('SELECT * FROM sunsets WHERE user_id = ?').get(before.user_id);
-  return isDeepStrictEqual({ ...now, lift_to: null }, { ...before, lift_to: null });
+  const current = client.prepare<[number], Sunset>('SELECT * FROM sunsets WHERE user_id = ?').get(before.user_id);
+  return isDeepStrictEqual({ ...current, lift_to: null }, { ...before, lift_to: null });
 }
 
 /** Stores contacts as inactive, and adds them to the rule's segment or moves them, as the rule says. */

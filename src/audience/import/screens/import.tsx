@@ -34,6 +34,7 @@ import { MigrationFacts, optionParameters, PreviewPage, readPreviewed } from './
 import { ImportProgress, PastImport } from './progress.tsx';
 
 const SEE_OTHER = 303;
+const UNPROCESSABLE = 422;
 /** The id of a past import is a number. An upload has a UUID until the service restarts. */
 const IMPORT_ID = /^\d+$/;
 /** The maximum number of contacts on the page that an undo left unchanged. */
@@ -253,7 +254,10 @@ async function previewColumns(
   const mappedValues = { ...values, mapping };
   if (values.type !== NEW_TYPE) {
     if (values.newType !== '')
-      return { refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' }, values: mappedValues };
+      return {
+        refusal: { status: UNPROCESSABLE, problems: { name: [bothProblem] }, problem: '' },
+        values: mappedValues,
+      };
     const started = await attempt(request, startPreview, { upload_id, contact_type_id: values.type, mapping });
     return 'problems' in started ? { refusal: started, values: mappedValues } : null;
   }

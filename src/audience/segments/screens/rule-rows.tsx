@@ -8,7 +8,7 @@ import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.t
 import { countryNamer, fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { COUNTRIES } from '../../places/operations.ts';
-import { MAX_DAYS, MAX_MAIL_DAYS, MAX_MAILS, MAX_NEXT_DAYS, MAX_RULES } from '../rules.ts';
+import { MAX_DAYS, MAX_MAIL_DAYS, MAX_MAILS, MAX_NEXT_DAYS, MAX_RULES, MAX_URL } from '../rules.ts';
 import type { Choices, RuleField } from './choices.ts';
 import { reasonOptions } from './reasons.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
@@ -22,7 +22,7 @@ export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; ch
   return (
     <div id="segment-rules">
       {rules.map((rule, at) => (
-        <Row key={at} {...{ rule, at, choices, problems }} canRemove={rules.length > 1} />
+        <RuleRow key={at} {...{ rule, at, choices, problems }} canRemove={rules.length > 1} />
       ))}
       {rules.some(({ field }) => field === 'country') && (
         <datalist id={COUNTRY_LIST}>
@@ -38,7 +38,7 @@ export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; ch
   );
 }
 
-function Row({
+function RuleRow({
   rule,
   at,
   choices,
@@ -111,11 +111,11 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
         {count > 1 && <MailDetailField {...{ rule, at, problems }} />}
       </>
     );
-  const attributes = (value: string, isLast = false) => ({
+  const attributes = (value: string, isSecond = false) => ({
     value,
     autocomplete: 'off',
-    maxLength: type === 'link' ? 2048 : 255,
-    ...inputType(rule, type, value, isLast),
+    maxLength: type === 'link' ? MAX_URL : 255,
+    ...inputType(rule, type, value, isSecond),
     problems,
   });
   const label = firstLabel(type, rule.operator, count);
@@ -202,10 +202,10 @@ function NamedField({
   );
 }
 
-/** Returns the input type for a value. A stored time keeps its time of day; otherwise whole days are chosen. */
-function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isLast: boolean) {
-  if (type === 'mails') return { type: 'number', min: 1, max: isLast ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
-  if (type === 'event' && isLast) return { type: 'number', min: 1, max: MAX_DAYS, step: 1 } as const;
+/** Returns the attributes of the input for the first or the second value of a rule. A stored time keeps its time of day; otherwise whole days are chosen. */
+function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isSecond: boolean) {
+  if (type === 'mails') return { type: 'number', min: 1, max: isSecond ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
+  if (type === 'event' && isSecond) return { type: 'number', min: 1, max: MAX_DAYS, step: 1 } as const;
   if (type === 'event')
     return operator.startsWith('totals')
       ? ({ type: 'number', step: 'any' } as const)

@@ -57,6 +57,7 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
     const rule = ruleOf(values.months, values.least_mails, values.target);
     const action = field(request, 'do');
     const wasShown = field(request, 'shown_rule') === JSON.stringify(rule);
+    // A rule is switched on only if the page has shown whom it applies to.
     const isChanged = action === 'on' && !wasShown;
     if (isChanged || (action !== 'on' && action !== 'off')) {
       const isContinued = wasShown && action === 'more';
@@ -105,8 +106,9 @@ function targetProblems(problems: Problems): Problems {
 
 interface RuleProps extends SubmittedRule {
   sunset: Sunset;
-  /** The possible targets. */
+  /** The segments to which the rule can add contacts. */
   segments: readonly Segment[];
+  /** The contact types to which the rule can move contacts. */
   types: readonly ListedContactType[];
   mayChange: boolean;
 }
