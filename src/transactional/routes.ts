@@ -81,7 +81,7 @@ const SendBody = Type.Object({
   ),
 });
 
-/** The API for transactional mail: a plugin, so that its parser of large bodies is that of no other route. */
+/** The API for transactional mail, as a nested plugin, so that no other route has its parser of large bodies. */
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   await app.register(routesWithLargeBodies, deps);
 };
