@@ -374,9 +374,9 @@ function removeAdded(db: Db, { id, contact_type_id: type, written_at }: ImportTo
   deleteContacts(db, removed, now);
   client.prepare('DELETE FROM contacts WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(removed));
   const kept = contacts.filter(({ reason }) => reason !== null);
-  // Contacts that are kept may match the rules of the segment that the import added them to by hand.
-  const peopleKept = kept.map((contact) => contact.address_id);
-  syncAfterContactChange(db, type, peopleKept, now, { startsAutomations: false });
+  // Contacts that are kept may match the rules of a segment to which the import added them by hand.
+  const keptAddresses = kept.map((contact) => contact.address_id);
+  syncAfterContactChange(db, type, keptAddresses, now, { startsAutomations: false });
   client
     .prepare(`INSERT OR IGNORE INTO import_kept (import_id, contact_id, reason)
      SELECT ?, value ->> 'id', value ->> 'reason' FROM json_each(?)`)

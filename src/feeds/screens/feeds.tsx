@@ -1,4 +1,4 @@
-/** Feeds that are sent as mail: the list, the pages of one, and the preview of its next mail. */
+/** Feeds that are sent as mail: the list, the pages of a feed, and the preview of its next mail. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
