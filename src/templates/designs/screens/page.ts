@@ -27,19 +27,12 @@ import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { designerBrand } from '../../brand/brand.ts';
 import { knownPlaceholders } from '../../content-warnings.ts';
-import { MAX_PICTURE_BYTES, type OfferedPicture, offeredPictures, storePicture } from '../../pictures/pictures.ts';
 import { allowTest, type Design, findDesign, sampleValues, senderValues, type TemplateCode } from '../designs.ts';
-import {
-  addBlock,
-  changeBlock,
-  deleteBlock,
-  listBlockNames,
-  MAX_BLOCK_CHARACTERS,
-  requireBlock,
-  restoreBlock,
-} from '../operations/saved-blocks.ts';
 import { saveDesign } from '../save-design.ts';
+import { designBlocks } from './blocks.ts';
+import { type Call, isLine } from './call.ts';
 import { editorPage, languageOfDesign } from './editor.tsx';
+import { designPictures } from './pictures.ts';
 import { designVersions, earlierVersions } from './versions.tsx';
 
 /**
@@ -63,43 +56,11 @@ const HTTP_GONE = 410;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 /** The maximum number of members of a JSON body. The page never sends more. */
 const MAX_PARTS = 10;
-/** The maximum length of a subject, a preview text and the name of a block. */
-const MAX_NAME = 255;
-
-interface Call {
-  Params: { token: string; id: string };
-  Querystring: {
-    /** The language of the page. */
-    lang?: unknown;
-    /** The name of the uploaded file. */
-    name?: string;
-  };
-  Body:
-    | { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown; subject?: unknown; preheader?: unknown }
-    | undefined;
-}
 
 /** Registers the design page, which a signed link opens. */
 export async function designPage(app: FastifyInstance, deps: Deps): Promise<void> {
   const { db, tokens, clock, publicUrl } = deps;
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
-    (request, body: string, done) => {
-      if (hasMoreParts(body, MAX_PARTS)) done(new Failure(400, 'This page does not send such requests.'));
-      else parseJson(request, body, done);
-    },
-  );
-  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof Failure) return refusing(reply, error).code(error.status).send({ problem: error.message });
-    if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
-    const status = error.statusCode ?? 500;
-    if (status >= 500) logFailed(request, error);
-    return reply
-      .code(status)
-      .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
-  });
+  installRules(app);
   const requireDesign = (token: string): Design => {
     const design = findDesign(db, tokens, token, clock.now(), 'open');
     if (design === null) throw notFound('This link does not work any more.');
@@ -191,6 +152,28 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   });
 }
 
+/** Sets up how the requests of the page read JSON, and how they answer errors: with the reason as JSON. */
+function installRules(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
+    (request, body: string, done) => {
+      if (hasMoreParts(body, MAX_PARTS)) done(new Failure(400, 'This page does not send such requests.'));
+      else parseJson(request, body, done);
+    },
+  );
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    if (error instanceof Failure) return refusing(reply, error).code(error.status).send({ problem: error.message });
+    if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
+    const status = error.statusCode ?? 500;
+    if (status >= 500) logFailed(request, error);
+    return reply
+      .code(status)
+      .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
+  });
+}
+
 /** Returns the id of the signed-in user if the user belongs to the mail's account; null for anyone who only has the link. */
 function signedInUser({ session }: FastifyRequest, { user_id }: Design): number | null {
   return session?.user.accountId === user_id ? session.user.id : null;
@@ -212,11 +195,6 @@ function readLines({ kind, isDraft }: Design, body: Call['Body']): Partial<Pick<
     lines[name] = line;
   }
   return lines;
-}
-
-/** Returns true if a text is one line and not too long for a name or a subject. */
-function isLine(text: string): boolean {
-  return text.length <= MAX_NAME && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }
 
 /** Returns a value of a JSON body as a trimmed text; empty if the value is not a text. */
@@ -273,107 +251,4 @@ function sendWithdrawn(reply: FastifyReply): FastifyReply {
       'The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
     ],
   });
-}
-
-const MAX_FILE_NAME = 255;
-
-/**
- * Registers the list and the upload of pictures. The body of an upload is the file itself. `requireDesign` returns the design of a valid
- * link, otherwise throws.
- */
-async function designPictures(
-  app: FastifyInstance,
-  deps: Deps,
-  requireDesign: (token: string) => Design,
-): Promise<void> {
-  const { db, publicUrl } = deps;
-  const withUrl = ({ path, ...picture }: OfferedPicture) => ({ src: publicUrl() + path, ...picture });
-
-  app.addContentTypeParser(
-    'application/octet-stream',
-    { parseAs: 'buffer', bodyLimit: MAX_PICTURE_BYTES },
-    (_request, body, done) => done(null, body),
-  );
-
-  app.get<Call>('/design/:token/pictures', async ({ params }) => {
-    const { user_id } = requireDesign(params.token);
-    return { pictures: offeredPictures(db, user_id).map(withUrl) };
-  });
-
-  // The link is checked before the body is read, so that a request with a wrong link costs only the check of its signature.
-  const onRequest = async ({ params }: { params: Call['Params'] }) => {
-    requireDesign(params.token);
-  };
-  app.post<Call>('/design/:token/pictures', { onRequest }, async ({ params, query, body }) => {
-    const { user_id, locked } = requireDesign(params.token);
-    if (locked !== null) throw conflict(locked);
-    const fileName = String(query.name ?? '').slice(0, MAX_FILE_NAME);
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-    const { id } = await storePicture(deps, user_id, { bytes, fileName });
-    return { pictures: offeredPictures(db, user_id, id).map(withUrl) };
-  });
-}
-
-/** Registers the list of saved blocks and their changes. `requireDesign` returns the design of a valid link, otherwise throws. */
-async function designBlocks(app: FastifyInstance, deps: Deps, requireDesign: (token: string) => Design): Promise<void> {
-  const { db } = deps;
-  const requireChangeable = (token: string): Design => {
-    const design = requireDesign(token);
-    if (design.locked !== null) throw conflict(design.locked);
-    return design;
-  };
-  // The link is checked before the body is read, so that a request with a wrong link costs only the check of its signature.
-  const onRequest = async ({ params }: { params: Call['Params'] }) => {
-    requireChangeable(params.token);
-  };
-
-  app.get<Call>('/design/:token/blocks', async ({ params }) => {
-    const { user_id } = requireDesign(params.token);
-    return { blocks: listBlockNames(db, user_id).map(({ id, block_name: name }) => ({ id: String(id), name })) };
-  });
-
-  app.post<Call>('/design/:token/blocks', { onRequest }, async ({ params, body }) => {
-    const { user_id } = requireChangeable(params.token);
-    const { mjml } = body ?? {};
-    const name = nameIn(body);
-    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS)
-      throw new ContentError('There is no block to keep.');
-    const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
-    const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
-    if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
-    return { id: String(addBlock(deps, user_id, name, json)) };
-  });
-
-  app.get<Call>('/design/:token/blocks/:id', async ({ params }) => {
-    const { user_id } = requireDesign(params.token);
-    const { json_code } = requireBlock(db, user_id, params.id);
-    const { mjml } = await withinShare(user_id, () => viewTemplate(user_id, json_code));
-    return { mjml: /<mj-body[^>]*>([\s\S]*)<\/mj-body>/.exec(mjml)?.[1] ?? '' };
-  });
-
-  app.post<Call>('/design/:token/blocks/:id', { onRequest }, async ({ params, body }) => {
-    const { user_id } = requireChangeable(params.token);
-    const block_name = nameIn(body);
-    changeBlock(deps, user_id, params.id, { block_name });
-    return {};
-  });
-
-  app.post<Call>('/design/:token/blocks/:id/delete', { onRequest }, async ({ params }) => {
-    const { user_id } = requireChangeable(params.token);
-    deleteBlock(db, user_id, params.id);
-    return {};
-  });
-
-  app.post<Call>('/design/:token/blocks/:id/undelete', { onRequest }, async ({ params }) => {
-    const { user_id } = requireChangeable(params.token);
-    restoreBlock(db, user_id, params.id);
-    return {};
-  });
-}
-
-/** Returns the name of a block in a request. Throws ContentError if the name is empty, too long or has several lines. */
-function nameIn(body: Call['Body']): string {
-  const name = typeof body?.name === 'string' ? body.name.trim() : '';
-  if (name === '' || !isLine(name)) throw new ContentError('The block needs a name of one line.');
-  return name;
 }
