@@ -1,4 +1,4 @@
-/** The tracking pixel and the tracked links. The pixel is the same for every token, valid or not, and a HEAD request counts nothing. */
+/** The tracking pixel and the tracked links. The pixel is the same for every token, valid or not. HEAD requests are not counted. */
 import type { FastifyInstance } from 'fastify';
 import { mergeUrl, scan } from '../delivery/content/merge.ts';
 import { deviceOf } from '../delivery/feedback/devices.ts';
@@ -13,15 +13,15 @@ import type { Clock } from '../time/clock.ts';
 import type { Maybe, RecipientSource } from './recipient-source.ts';
 
 /**
- * The maximum length of a redirect URL: 8000 octets is the minimum that recipients should support (RFC 9110 4.1). With its values merged, a
- * link can be far longer.
+ * The maximum length of the URL to which a link redirects: 8000 octets is the least that every client should support (RFC 9110 4.1). A
+ * link whose placeholders were replaced can be far longer.
  */
 const MAX_URL = 8000;
 const UNPROCESSABLE = 422;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64').toString('latin1');
 const PIXEL_HEADERS = { ...PAGE_HEADERS, 'content-type': 'image/gif', 'content-length': PIXEL.length };
 
-/** Registers the addresses of the open pixel and of tracked links. */
+/** Registers the URLs of the tracking pixel and of tracked links. */
 export async function trackingPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
   pageRoute<{ Params: { token: string } }>(app, '/o/:token', async (request, reply) => {
     const token = request.params.token.replace(/\.gif$/, '');
@@ -30,7 +30,8 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     if (ids !== null && request.method === 'GET') {
       source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
     }
-    // Node writes headers and a text at once, but a Buffer after them, which takes a tenth more.
+    // The pixel is sent as a text, because Node writes a text together with the headers. A Buffer is written after the headers, which
+    // takes a tenth longer.
     reply.hijack().raw.writeHead(200, PIXEL_HEADERS).end(PIXEL, 'latin1');
     return reply;
   });
@@ -41,7 +42,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
     if (ids !== null && link === TRAP_LINK) {
       if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
-      // A person whose mail client shows the link after all stays on the current page.
+      // Nobody sees this link, but a mail client may show it all the same. Then the person who clicks stays on the present page.
       return reply.code(204).send();
     }
     const url = ids && (await destination(ids, token, link));
@@ -56,8 +57,8 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
   }
 
   /**
-   * The destination of a link, with the recipient's current values. It is read from the mailing, never from the request, so that this
-   * service cannot be abused for redirects.
+   * Returns the destination of a link, with the present values of the recipient; null if the mailing has no such link. The destination is
+   * read from the mailing, never from the request, so that this service cannot be abused for redirects.
    */
   async function destination(ids: RecipientIds, token: string, link: number): Promise<string | null> {
     const url = await source.findLink(ids, link);
@@ -69,7 +70,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
   }
 }
 
-/** The result of `read`, or null if it cannot be reached now. */
+/** Returns the result of `read`; null if the data cannot be reached now. */
 async function orNull<T>(read: () => Maybe<T | null>): Promise<T | null> {
   try {
     return await read();
