@@ -38,8 +38,8 @@ type Feature = FastifyPluginAsyncTypebox<Deps>;
 
 /**
  * The routes of every feature, and the scope with which key pairs use them (src/operations/callers.ts). `everything`: a
- * key pair with a narrower scope can at most read them. A feature whose hooks or body parsers must not affect others
- * registers a plugin itself. A plugin for each feature would take an eighth of the CPU time of a start.
+ * key pair with a narrower scope can at most read them. Each feature is a plugin, so that its hooks and body parsers do
+ * not affect others.
  */
 const FEATURES: readonly [routes: Feature, scope: RouteRule['scope']][] = [
   [homeRoutes, 'everything'],
@@ -100,6 +100,6 @@ export async function api(app: FastifyInstance, deps: Deps): Promise<void> {
   });
   for (const [routes, ofRoutes] of FEATURES) {
     scope = ofRoutes;
-    await routes(app, deps);
+    await app.register(routes, deps);
   }
 }

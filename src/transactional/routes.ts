@@ -81,12 +81,8 @@ const SendBody = Type.Object({
   ),
 });
 
-/** The API for transactional mail, as a nested plugin, so that no other route has its parser of large bodies. */
+/** Registers the API for transactional mail. Its parser of large bodies stays within this plugin. */
 export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  await app.register(routesWithLargeBodies, deps);
-};
-
-const routesWithLargeBodies: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { db } = deps;
   const client = db.$client;
   const templates = new CompiledTemplates(inTurn);
