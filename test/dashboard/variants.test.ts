@@ -47,7 +47,7 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
   t.equal(app.db.prepare('SELECT winner FROM ab_tests').pluck().get(), null, 'a viewer chooses nothing');
   t.equal((await choose(owner)).status, 303);
   const after = (await open(owner)).text;
-  t.match(after, /You chose B. 8 more contacts get it/);
+  t.match(after, /You chose B. 8 more contacts get this variant/);
   t.notMatch(after, /Choose B/);
 
   for (const [set, says] of [
