@@ -9,6 +9,7 @@ import { ask } from '../../ui/operations.ts';
 import { backTo, sendSettings } from '../../ui/settings/frame.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 import { endSession, listSessions } from '../operations/sessions.ts';
+import { browserName } from './browser-name.ts';
 
 type SessionRow = Static<typeof listSessions.record>;
 
@@ -37,7 +38,9 @@ function Sessions({ sessions, now }: { sessions: readonly SessionRow[]; now: Dat
           heading: language.say('sessions.browser'),
           cell: ({ user_agent: agent, is_current: isCurrent }) => (
             <>
-              <span class="browser">{agent || language.say('audit.unknown')}</span>{' '}
+              <span class="browser" title={agent}>
+                {browserName(agent) || language.say('audit.unknown')}
+              </span>{' '}
               {isCurrent === 1 && <Badge tone="good">{language.say('sessions.current')}</Badge>}
             </>
           ),
@@ -66,7 +69,7 @@ function End({ session: { id, email, user_agent: agent, is_current: isCurrent } 
       label={language.say('sessions.end')}
       title={language.say(isCurrent === 1 ? 'sessions.end.own' : 'sessions.end.title', { email })}
     >
-      {isCurrent === 0 && <p class="browser">{agent || language.say('audit.unknown')}</p>}
+      {isCurrent === 0 && <p class="browser">{browserName(agent) || language.say('audit.unknown')}</p>}
       <p>{language.say('sessions.end.text')}</p>
     </Confirm>
   );
