@@ -8,15 +8,9 @@ import { MAIL_PROVIDERS, type MailProvider } from '../database/schema/index.ts';
 import { eventWithoutEffect, readSes, readSns, SnsCertificates } from '../delivery/feedback/providers/amazon.ts';
 import { applyEvents, readAll } from '../delivery/feedback/providers/apply-events.ts';
 import { EVENT_BYTES, PROVIDERS } from '../delivery/feedback/providers/index.ts';
-import {
-  findIntake,
-  type Intake,
-  intakeCaller,
-  keepTopic,
-  openIntakeSecret,
-  RefusedRequests,
-} from '../delivery/feedback/providers/intakes.ts';
+import { findIntake, type Intake, keepTopic, openIntakeSecret } from '../delivery/feedback/providers/intakes.ts';
 import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
+import { intakeCaller, RefusedRequests } from '../delivery/feedback/providers/refused-requests.ts';
 import { Failure } from '../errors/failure.ts';
 import { failedBody, frameworkText, refusing } from '../http/errors.ts';
 import type { Deps } from '../operations/deps.ts';

@@ -84,6 +84,7 @@ interface FoundPlaceholder {
   condition?: string;
 }
 
+/** The character codes of the two parentheses. */
 const OPENING = 0x28;
 const CLOSING = 0x29;
 
@@ -107,12 +108,12 @@ function* findPlaceholders(text: string): Generator<FoundPlaceholder> {
 
 function placeholderAt(text: string, index: number): FoundPlaceholder | null {
   PLACEHOLDER.lastIndex = index;
-  const [whole, name = '', fallback = ''] = PLACEHOLDER.exec(text) ?? [];
-  if (whole !== undefined) return { index, end: index + whole.length, name, fallback };
+  const [written, name = '', fallback = ''] = PLACEHOLDER.exec(text) ?? [];
+  if (written !== undefined) return { index, end: index + written.length, name, fallback };
   CONDITION.lastIndex = index;
-  const [begin, written] = CONDITION.exec(text) ?? [];
-  if (begin === undefined || written === undefined) return null;
-  return { index, end: index + begin.length, name: IF, fallback: '', condition: written };
+  const [opening, condition] = CONDITION.exec(text) ?? [];
+  if (opening === undefined || condition === undefined) return null;
+  return { index, end: index + opening.length, name: IF, fallback: '', condition };
 }
 
 /**
@@ -244,8 +245,8 @@ export function withoutMarks(text: string): string {
 }
 
 /**
- * Returns the first fault in the conditions of a text, with its line and column, or null. `decode` turns what is
- * written in a condition into plain text, and with `isHtml` a condition within a tag is a fault.
+ * Returns the first fault in the conditions of a text, with its line and column; null if they have no fault. `decode` turns the text of a
+ * condition, as it is written, into plain text. If `isHtml`, a condition within a tag is a fault.
  */
 export function conditionProblem(
   text: string,
@@ -317,10 +318,10 @@ function isScheme(place: Placeholder['place']): place is Scheme {
 const MAX_PLACEHOLDERS = 10_000;
 /** Counting stops at this number, which is reached within a few milliseconds. */
 const MAX_COUNTED = 5 * MAX_PLACEHOLDERS;
-/** A web link, in HTML or in MJML's JSON form. */
+/** Matches a web link, in HTML or in MJML's JSON form. */
 const WEB_LINK = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 
-/** Returns the problem if template code or HTML has too many placeholders and links for a mail; null if it has not. */
+/** Returns the problem if template code or HTML has too many placeholders and links for a mail; otherwise null. */
 export function placeholderProblem(code: string): string | null {
   let count = 0;
   for (const matches of [findPlaceholders(code), code.matchAll(WEB_LINK)])
@@ -411,8 +412,10 @@ function merge(template: Template, values: Values, encode: (text: string) => str
     .join('');
 }
 
-// Makes a URL from a value. Characters not allowed in URLs are encoded and a missing scheme is added. The result is empty for any scheme
-// that could run code.
+/**
+ * Returns a URL made from a value. Characters that URLs do not allow are encoded, and a missing scheme is added. The URL is empty if its
+ * scheme could run code.
+ */
 function toWebUrl(text: string): string {
   const trimmed = text.trim();
   const url = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[/?#]|$)/u.test(trimmed) ? `https://${trimmed}` : trimmed;
@@ -421,7 +424,7 @@ function toWebUrl(text: string): string {
   return wellFormed(url).replace(/[^\w.~:/?#[\]@!$&'()*+,;=%-]/gu, encodeURIComponent);
 }
 
-// encodeURIComponent throws on a lone surrogate.
+/** Returns text without lone surrogates, because encodeURIComponent throws on these. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

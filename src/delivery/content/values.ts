@@ -32,8 +32,8 @@ export function contactFieldsFor(
 export const LANGUAGE_FIELDS = ['language', 'country'] as const;
 
 /**
- * Returns the language of the contact with these values, as an ISO 639-1 code: the contact's own, else the usual one of the contact's
- * country, else `otherwise`.
+ * Returns the language of the contact with these values, as an ISO 639-1 code: the contact's own language, or else the usual
+ * language of the contact's country, or else `otherwise`.
  */
 export function contactLanguage({ language = '', country = '' }: Values, otherwise: string): string {
   return languageCode(language) ?? languageOfCountry(country) ?? otherwise;
@@ -68,8 +68,8 @@ export function mergeValues(
   const footerLink = preferencesLinkIn(contactLanguage(values, ''));
   if (footerLink !== null) values[FOOTER_LINK] = footerLink;
   if (!contact.custom_values) return values;
-  const own: Record<string, string> = JSON.parse(contact.custom_values);
-  for (const { id, field_name } of names) values[field_name] = own[id] ?? '';
+  const customValues: Record<string, string> = JSON.parse(contact.custom_values);
+  for (const { id, field_name } of names) values[field_name] = customValues[id] ?? '';
   return values;
 }
 

@@ -16,13 +16,13 @@ const BACKGROUND_MS = 10;
 const IDLE_MS = 60_000;
 const REMOVED = 'events_removed';
 
-/** The progress of the removal: opens and clicks up to this id are removed, except those at or after `before`, epoch milliseconds. */
+/** The progress of the removal: opens and clicks up to this id are removed, except those at or after `before`, in epoch milliseconds. */
 interface Removed {
   id: number;
   before: number;
 }
 
-/** The time before which opens and clicks have been removed, or are about to be, as an ISO timestamp; null if none have. */
+/** The time before which opens and clicks have been removed, or are about to be, as an ISO timestamp; null if none have been. */
 export function eventsRemovedTime(client: Database): string | null {
   const removed = readRemoved(client);
   return removed === null ? null : isoTimestamp(new Date(removed.before));
@@ -39,7 +39,7 @@ export class OldEvents {
   readonly #days: number;
   #restsUntil = Number.NEGATIVE_INFINITY;
 
-  /** `days`: the number of whole days for which opens and clicks are kept; 0 keeps all. */
+  /** `days` is the number of whole days for which opens and clicks are kept; 0 keeps all. */
   constructor(client: Database, days: number) {
     this.#client = client;
     this.#days = days;
@@ -47,7 +47,7 @@ export class OldEvents {
 
   /**
    * Removes old events for a short time, in transactions of a few milliseconds, and then shrinks the file by the freed space. Returns
-   * whether there is more to do at once. `now` is epoch milliseconds, `monotonic` milliseconds of a monotonic clock.
+   * true if there is more to do at once. `now` is in epoch milliseconds, `monotonic` in milliseconds of a monotonic clock.
    */
   async continueRemoval(now: number, monotonic: number): Promise<boolean> {
     if (this.#days === 0 || monotonic < this.#restsUntil) return false;
@@ -101,7 +101,7 @@ function removeSome(client: Database, horizon: number, rows: number): boolean {
 }
 
 /**
- * Removes the lines of the log of enrolments before `horizon`, epoch milliseconds, among the oldest `rows` lines. Returns true if there may
+ * Removes the lines of the log of enrolments before `horizon` (epoch milliseconds) among the oldest `rows` lines. Returns true if there may
  * be more. Lines are ordered by time, except those recorded while the clock was wrong, which stay until the lines before them are removed.
  */
 function removeOldEnrolmentLog(client: Database, horizon: number, rows: number): boolean {

@@ -62,24 +62,23 @@ export class RecordedHits {
   }
 
   /** Returns all opens and clicks of a delivery, ordered by time. */
-  of(delivery: number): RecordedHit[] {
-    return this.#all.all(delivery);
+  of(deliveryId: number): RecordedHit[] {
+    return this.#all.all(deliveryId);
   }
 
   /** Returns the hits of people and proxies that belong to a burst. `hits` must be ordered by time. */
-  inBursts(mailing: number, hits: readonly RecordedHit[]): RecordedHit[] {
+  inBursts(mailingId: number, hits: readonly RecordedHit[]): RecordedHit[] {
     const counted = hits.filter(({ made_by }) => made_by !== MADE_BY.machine);
-    const marks = findBursts(counted, this.#links.get(mailing) ?? 0);
+    const marks = findBursts(counted, this.#links.get(mailingId) ?? 0);
     return counted.filter((_hit, at) => marks[at]);
   }
 
   /**
-   * Reclassifies those of `rows` that count as a person's as a machine's. `all` are all hits of the delivery, and `before` are its
-   * counters. Returns the reclassified hits and the new counters. Opens by proxies keep their class, because a proxy is recognized by its
-   * user agent.
+   * Changes the class of `rows` from person to machine. `all` are all hits of the delivery, and `before` are its counters. Returns the
+   * reclassified hits and the new counters. Opens by proxies keep their class, because a proxy is recognized by its user agent.
    */
   makeMachines(
-    delivery: number,
+    deliveryId: number,
     before: Engagement,
     all: readonly RecordedHit[],
     rows: readonly RecordedHit[],
@@ -98,25 +97,25 @@ export class RecordedHits {
       all.filter(({ id }) => !ids.has(id)),
     );
     for (const id of ids) this.#updateClass.run(MADE_BY.machine, id);
-    this.write(delivery, engagement);
+    this.write(deliveryId, engagement);
     return { hits, engagement };
   }
 
   /** Changes the class of an open or click. */
-  classify(hit: number, hasOpenBy: MadeBy): void {
-    this.#updateClass.run(hasOpenBy, hit);
+  classify(hitId: number, madeBy: MadeBy): void {
+    this.#updateClass.run(madeBy, hitId);
   }
 
   /** Writes the counters of a delivery. */
-  write(id: number, engagement: Engagement): void {
-    this.#updateEngagement.run({ ...engagement, id });
+  write(deliveryId: number, engagement: Engagement): void {
+    this.#updateEngagement.run({ ...engagement, id: deliveryId });
   }
 }
 
 /** An open (`link` is null) or a click. */
 interface TimedHit {
   link: number | null;
-  /** Epoch milliseconds. */
+  /** The time of the hit, in epoch milliseconds. */
   at: number;
 }
 

@@ -11,8 +11,8 @@ import {
 } from './provider-event.ts';
 
 /**
- * Bounce types and their effects (postmarkapp.com/developer/api/bounce-api#bounce-types). The types that are missing here have no effect:
- * they are temporary, or replies by people.
+ * Bounce types and their effects (postmarkapp.com/developer/api/bounce-api#bounce-types). A type that is missing here has no
+ * effect; it stands for an automatic reply, for example.
  */
 const BOUNCES: Readonly<Record<string, Effect>> = {
   HardBounce: 'permanent',

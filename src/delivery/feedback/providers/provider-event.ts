@@ -93,7 +93,7 @@ export function fieldsAt(fields: Fields, name: string): Fields {
   return isFields(value) ? value : {};
 }
 
-/** Returns the first 100 elements of a member that is a list, without those that are no objects. */
+/** Returns the first 100 elements of a member that is a list, without those that are not objects. */
 export function listAt(fields: Fields, name: string): Fields[] {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return Array.isArray(value) ? value.slice(0, 100).filter(isFields) : [];
@@ -128,6 +128,7 @@ const MAX_ELEMENTS = 10_000;
 const MAX_ELEMENT_BYTES = 256 * 1024;
 /** The maximum number of blanks in a row. No genuine list has more. */
 const MAX_BLANKS = 1024;
+/** The bytes that delimit the parts of JSON text. */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
