@@ -10,6 +10,7 @@ import type { Deps } from '../operations/deps.ts';
 import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
+/** How long to wait before the thread starts again after it has ended, in milliseconds. */
 const RESTART_MS = 1000;
 /** The maximum number of choices that wait for a reply. A choice waits for seconds only while NATS does not reply. */
 const MAX_WAITING = 10_000;

@@ -14,6 +14,7 @@ import type { LogLevel } from '../log.ts';
 import { type ThreadName, threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
+/** How long to wait before the thread starts again after it has ended, in milliseconds. */
 const RESTART_MS = 1000;
 /** How often to check for work, in milliseconds; as often as the background thread does. */
 const CHECK_MS = 500;

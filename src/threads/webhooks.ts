@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import { threadFile } from '../thread-files.ts';
 import { endThread } from './end-thread.ts';
 
+/** How long to wait before the thread starts again after it has ended, in milliseconds. */
 const RESTART_MS = 1000;
 
 export class WebhookThread {

@@ -1,6 +1,6 @@
 /**
  * Checks how recipients and mail programs read a mail: whether Gmail clips the unsubscribe link or the pixel, whether the mail is readable
- * without images, whether its headings are in order, whether its links are secure and lead somewhere, and whether it has spam words.
+ * without images, whether its headings are in order, whether its links are secure and lead somewhere, and whether it contains spam words.
  */
 import { GMAIL_BYTES, type MailContent } from './mail-checks.ts';
 import { findSpamWords } from './spam-words.ts';
@@ -18,7 +18,7 @@ export interface ReadingFinding {
   values: NameSample;
 }
 
-/** The least number of characters of text that make a mail with images readable without them. A footer alone has fewer. */
+/** The number of characters of text from which a mail counts as readable without its images. A footer alone has fewer. */
 const MIN_CHARACTERS = 200;
 const MAX_NAMES = 5;
 /** The maximum number of names in a finding whose names are links to places in the mail. */
@@ -80,7 +80,7 @@ function countFaultyHeadings(headings: readonly number[]): number {
   }).length;
 }
 
-/** The host of a web address; empty for anything else. */
+/** Returns the host of a web address; empty for anything else. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : '';
 }

@@ -16,6 +16,7 @@ interface Samples {
   hosts: ReadonlySet<string>;
 }
 
+/** The minimum number of words of a sample that is not a code. */
 const MIN_WORDS = 3;
 /**
  * A text with this number of words is surely a sample. A shorter text, such as “Behind the scenes”, may be the owner's own, so it counts only

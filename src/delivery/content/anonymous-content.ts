@@ -8,13 +8,16 @@ import type { Content } from './compiled-content.ts';
 import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
 
 /**
- * The HTML template with every tracked link replaced by its destination, so that another reader's click is not counted as the recipient's.
+ * Returns the HTML template with every tracked link replaced by its destination, so that another reader's click is not counted as the recipient's.
  */
 export function untracked({ html, links }: Pick<Content, 'html' | 'links'>): Template {
   return withDestinations(html, links, escapeHtml, (_number, rest) => rest);
 }
 
-/** The text template with every tracked link replaced by its destination: contents of earlier releases track the links of the text, too. */
+/**
+ * Returns the text template with every tracked link replaced by its destination. Only contents of earlier releases also track the links of
+ * the text.
+ */
 export function untrackedText({ text, links }: Pick<Content, 'text' | 'links'>): Template {
   return withDestinations(
     text,
@@ -24,7 +27,10 @@ export function untrackedText({ text, links }: Pick<Content, 'text' | 'links'>):
   );
 }
 
-/** Like `untracked`, but each tracked link has its number as `data-link`, so that the owner's preview can show clicks next to the link. */
+/**
+ * Returns the HTML template as `untracked` does, but each tracked link has its number as `data-link`, so that the owner's preview can show
+ * clicks next to the link.
+ */
 export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>): Template {
   return withDestinations(html, links, escapeHtml, (number, rest) => {
     const [quote = ''] = rest;
@@ -32,7 +38,7 @@ export function withMarkedLinks({ html, links }: Pick<Content, 'html' | 'links'>
   });
 }
 
-/** The HTML template without the tracking pixel, for pages that are not read by a known recipient. */
+/** Returns the HTML template without the tracking pixel, for pages that are not read by a known recipient. */
 export function withoutPixel(html: Template): Template {
   return html.flatMap((piece, at): Template => {
     if (typeof piece !== 'string') return isPixel(piece) ? [] : [piece];
@@ -83,13 +89,13 @@ export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
   return html.some(isPixel);
 }
 
-/** The content without the pixel, and with every link leading directly to its destination. */
+/** Returns the content without the pixel, and with every link leading directly to its destination. */
 export function withoutTracking(content: Content): Content {
   return { ...content, links: [], html: withoutPixel(untracked(content)) };
 }
 
 /**
- * The content with a pixel and links that are the same for all recipients. `click` is the click URL without the link number at its end.
+ * Returns the content with a pixel and links that are the same for all recipients. `click` is the click URL without the link number at its end.
  * Links with placeholders are not tracked, because their destination depends on the recipient.
  */
 export function withSharedTracking(content: Content, urls: { open: string; click: string }): Content {

@@ -27,12 +27,13 @@ type Operator = (typeof OPERATORS)[number];
 interface Rule {
   readonly name: string;
   readonly operator: Operator;
-  /** Empty for `is blank` and `is not blank`. */
+  /** The value to compare with; empty for `is blank` and `is not blank`. */
   readonly operand: string;
 }
 
-/** A condition as plain data: all its rules must hold, or with `any` at least one. */
+/** A condition as plain data. */
 export interface Condition {
+  /** True if one rule that holds is enough; false if all rules must hold. */
   readonly any: boolean;
   readonly rules: readonly Rule[];
 }
@@ -114,7 +115,7 @@ function operatorOf(words: string | undefined): Operator | undefined {
 /** Finds the value of a merge tag; undefined or empty if there is none. */
 export type FindValue = (name: string) => string | undefined;
 
-/** Values up to this number of characters are folded again for each rule, because looking up a kept one would cost more. */
+/** Values up to this number of characters are folded again for each rule, because looking up a kept value would cost more. */
 const MAX_SHORT_CHARACTERS = 100;
 
 /** The values of one contact as conditions compare them. A long value is folded at most once, and only if a rule compares it. */

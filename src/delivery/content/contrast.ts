@@ -7,7 +7,7 @@ export function hexDigits(colour: string): string | null {
   return digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&');
 }
 
-/** The contrast ratio of two colours, each given as six hexadecimal digits: 1 to 21. */
+/** Returns the contrast ratio of two colours, from 1 to 21. Each colour is given as six hexadecimal digits. */
 export function contrast(first: string, second: string): number {
   const [light = 0, dark = 0] = [luminance(first), luminance(second)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
@@ -16,12 +16,12 @@ export function contrast(first: string, second: string): number {
 /** The minimum contrast of text in WCAG 2.2 (1.4.3). */
 export const LEGIBLE = 4.5;
 
-/** Returns white if white text is legible on a colour such as #1d5b46, else black. */
+/** Returns white if white text is legible on a colour such as #1d5b46; otherwise black. */
 export function legibleOn(colour: string): string {
   return contrast(hexDigits(colour) ?? '', 'ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
 }
 
-/** The relative luminance of a colour, given as six hexadecimal digits: 0 to 1. */
+/** Returns the relative luminance of a colour, from 0 to 1. The colour is given as six hexadecimal digits. */
 export function luminance(digits: string): number {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
     const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;

@@ -28,7 +28,7 @@ export interface HtmlRegions {
 
 const headOnly = new Set(['head', 'title', 'style', 'script']);
 
-/** Finds the regions of HTML by the rules of the HTML standard. Includes Outlook's conditional comments, skips other comments. */
+/** Finds the regions of HTML by the rules of the HTML standard. Outlook's conditional comments are included, other comments are not. */
 export function findHtmlRegions(html: string): HtmlRegions {
   return walk(html, true);
 }
@@ -44,7 +44,7 @@ export function decodeText(raw: string): string {
   return findHtmlRegions(`<a x="${raw.replaceAll('"', '&quot;')}">`).regions[0]?.value ?? raw;
 }
 
-/** Returns the first fault in the conditions of an HTML text, or null. */
+/** Returns the first fault in the conditions of an HTML text; null if they have no fault. */
 export function htmlConditionProblem(html: string): Sentence | null {
   return conditionProblem(html, { isHtml: true, decode: decodeText });
 }
@@ -144,7 +144,7 @@ function walk(html: string, enterComments: boolean): HtmlRegions {
   return { regions, bodyStart: begin.at, bodyEnd: end >= begin.at ? end : html.length };
 }
 
-// Skips the equals sign and the opening quote after an attribute's name.
+/** Returns the position of an attribute's value, after the equals sign and the opening quote. `nameEnd` is the end of its name. */
 function valueOffset(html: string, nameEnd: number): number {
   let at = nameEnd;
   while (/[\s=]/.test(html.charAt(at))) at++;

@@ -19,7 +19,8 @@ const MAX_LINK_HTML = 4000;
  */
 const SIGNED_URL =
   /[?&;](?:sig|signature|sign|signed|hmac|hash|mac|token|jwt|auth|expires|policy|key-pair-id|x-amz-[a-z-]+|x-goog-[a-z-]+)=/i;
-const HAS_PARAMETERS = /[?&;]utm_[a-z_]+=/i;
+/** Matches a query that already has a link parameter. */
+const UTM_PARAMETER = /[?&;]utm_[a-z_]+=/i;
 /** Matches a web address whose host is written out. A merge tag in place of the host may bring a query of its own. */
 const WEB_ADDRESS = /^https?:\/\/(?!\(\()[^\s/?#()]+(?:[/?#]|$)/i;
 
@@ -63,17 +64,17 @@ export function withLinkParameters(html: string, rules: LinkRules, publicUrl: st
 }
 
 /**
- * Adds the parameters to a URL. A URL that is no web address, belongs to this service, is signed, or has such parameters already is
- * returned unchanged. `content` is the name of the link; empty if it has none.
+ * Adds the parameters to a URL. A URL that is not a web address, belongs to this service, is signed, or has such parameters already is
+ * returned unchanged. `content` is the name of the link; empty if the link has none.
  */
 export function addParameters(url: string, rules: LinkRules, publicUrl: string, content = ''): string {
-  if (!WEB_ADDRESS.test(url) || HAS_PARAMETERS.test(url) || SIGNED_URL.test(url)) return url;
+  if (!WEB_ADDRESS.test(url) || UTM_PARAMETER.test(url) || SIGNED_URL.test(url)) return url;
   if (publicUrl !== '' && (url === publicUrl || url.startsWith(`${publicUrl}/`))) return url;
   const hash = url.indexOf('#');
   const [before, fragment] = hash < 0 ? [url, ''] : [url.slice(0, hash), url.slice(hash)];
-  const joint = separatorAfter(before);
-  const own = content === '' ? '' : `&utm_content=${encodeURIComponent(content)}`;
-  return `${before}${joint}${linkParameters(rules)}${own}${fragment}`;
+  const separator = separatorAfter(before);
+  const contentParameter = content === '' ? '' : `&utm_content=${encodeURIComponent(content)}`;
+  return `${before}${separator}${linkParameters(rules)}${contentParameter}${fragment}`;
 }
 
 /** Returns the character with which a parameter is appended to a URL without a fragment; empty if the URL already ends with it. */

@@ -10,7 +10,7 @@ import { type LinkTokens, openTokens } from '../links/tokens.ts';
 export interface Choice {
   /**
    * The form that was submitted; null for a one-click request. `groups` sets the checked groups, `leave` only unsubscribes from groups that
-   * are not checked, `none` unsubscribes from all mail, `back` takes that back, and `track` and `untrack` are about opens and clicks.
+   * are not checked, `none` unsubscribes from all mail, `back` undoes `none`, and `track` and `untrack` are about opens and clicks.
    */
   form: 'groups' | 'leave' | 'none' | 'back' | 'track' | 'untrack' | null;
   /** The ids of the groups that were shown. */
@@ -61,12 +61,12 @@ const KEPT_CHOICES = 'applied_SENDLARK_CONSENTS';
 export interface ErasedContact {
   account: number;
   address: number;
-  /** `contactKey` of the address. */
+  /** The hash of the address, see `contactKey`. */
   person: string;
 }
 
 /**
- * A keyed hash of an address, which identifies a contact in JetStream. It is the same in every backup of this installation, and the address
+ * Returns the keyed hash of an address, which identifies a contact in JetStream. It is the same in every backup of this installation, and the address
  * cannot be read from it.
  */
 export function contactKey(tokens: LinkTokens, account: number, email: string): string {

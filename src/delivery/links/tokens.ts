@@ -41,6 +41,7 @@ export interface ContactLookup {
  * for one purpose only.
  */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
+/** The purposes, in the order of their parts of the HMAC. */
 const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
 /**
@@ -150,9 +151,9 @@ interface TextSigner {
   read(purpose: string, token: string): string | null;
 }
 
-/** Returns a signer that signs texts with the first key and accepts signatures of all keys. */
-function textSigner(texts: readonly string[]): TextSigner {
-  const keys = texts.map((text) => createSecretKey(text, 'utf8'));
+/** Returns a signer that signs texts with the first secret and accepts signatures of all secrets. */
+function textSigner(secrets: readonly string[]): TextSigner {
+  const keys = secrets.map((secret) => createSecretKey(secret, 'utf8'));
   const macOf = (key: KeyObject, purpose: string, text: string) =>
     createHmac('sha256', key).update(`${purpose}:${text}`).digest().toString('base64url', 0, PART_BYTES);
   return {
@@ -192,12 +193,12 @@ export function createNodeTokens(secrets: readonly string[]): LinkTokens {
 }
 
 /** Creates tokens as `createTokens` does, with the link secrets alone. */
-export function createLinkTokens(texts: readonly string[], known: ContactLookup): LinkTokens {
+export function createLinkTokens(secrets: readonly string[], known: ContactLookup): LinkTokens {
   const { findEmail: emailOf, findMailing: mailingOf, unsigned, sealsAddress = false } = known;
   // The keys are created once, because a key given as text would be parsed again for every token.
-  const secrets = texts.map((text) => hmacSha512(text));
-  const ciphers = texts.map((text) => addressCipher(text));
-  const [newest] = secrets;
+  const hmacs = secrets.map((secret) => hmacSha512(secret));
+  const ciphers = secrets.map((secret) => addressCipher(secret));
+  const [newest] = hmacs;
   if (newest === undefined) throw new Error('tokens need a secret');
 
   /**
@@ -215,7 +216,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
       if (seal({ ...ids, email }) !== sealed) continue;
       const signed = signedText(recipientBody(ids), email);
       const expected = (macOf: Hmac) => macOf(signed).toString('base64url', at, at + PART_BYTES);
-      if (anyMatches(secrets, mac, expected)) return { ...ids, email };
+      if (anyMatches(hmacs, mac, expected)) return { ...ids, email };
     }
     return null;
   };
@@ -233,7 +234,7 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
     const ids = { delivery, mailing, address, ...owner };
     const signed = signedText(recipientBody(ids), email);
     const expected = (macOf: Hmac) => clickMac(macOf(signed));
-    return anyMatches(secrets, mac, expected) ? { ...ids, email } : null;
+    return anyMatches(hmacs, mac, expected) ? { ...ids, email } : null;
   };
 
   return {
@@ -262,14 +263,14 @@ export function createLinkTokens(texts: readonly string[], known: ContactLookup)
         sealed === undefined || ciphers.some(({ seal }) => seal({ ...ids, email: stored }) === sealed);
       if (!isSealUnchanged) return null;
       const isSigned = (signed: string) =>
-        anyMatches(secrets, mac, (macOf) => macOf(signed).toString('base64url', at, at + PART_BYTES));
+        anyMatches(hmacs, mac, (macOf) => macOf(signed).toString('base64url', at, at + PART_BYTES));
       const mayBeUnsigned =
         ids.delivery <= unsigned.deliveries && ids.mailing <= unsigned.mailings && ids.address <= unsigned.addresses;
       return isSigned(signedText(body, stored)) || (mayBeUnsigned && isSigned(`recipient:${body}`))
         ? { ...ids, email: stored }
         : null;
     },
-    ...textSigner(texts),
+    ...textSigner(secrets),
   };
 }
 

@@ -42,7 +42,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   checkHtmlDepth(html);
   const links = new Map((source.numberedLinks ?? []).map((url, number) => [url, number]));
 
-  /** The placeholder and the number that replace a tracked link; null for a link that is not tracked. */
+  /** Returns the placeholder and the number that replace a tracked link; null for a link that is not tracked. */
   function tracked(url: string): Template | null {
     const target = url.replace(/[\t\n]/g, '').trim();
     if (!source.tracking || !/^https?:\/\//i.test(target)) return null;
@@ -105,8 +105,10 @@ function withPublicPictures(code: string, publicUrl: string): string {
   return publicUrl === '' ? code : code.replace(LOCAL_PICTURE, () => publicUrl);
 }
 
-// Removes characters that HTML does not allow, so that our own markers cannot occur in the source. Also removes indentation, which makes up
-// a fifth of many templates, unless the page may display it.
+/**
+ * Removes characters that HTML does not allow, so that our own marks cannot occur in the source. Also removes indentation, which makes up a
+ * fifth of many templates, unless the page may display it.
+ */
 function tidy(html: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   const clean = html.replace(/\r\n?/g, '\n').replace(/[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g, '');
@@ -114,6 +116,7 @@ function tidy(html: string): string {
   return clean.replace(/^[ \t]+/gm, '').replace(/\n{2,}/g, '\n');
 }
 
+/** These marks stand for the URLs of the pixel and the trap link. They are noncharacters, which `tidy` removes from the source. */
 const pixelMark = '\ufdd2';
 const trapMark = '\ufdd3';
 const pixel = `<img src="${pixelMark}" width="1" height="1" alt="" style="display:block;border:0">`;
@@ -172,8 +175,8 @@ function firstWords(regions: readonly Region[]): string {
   return words.slice(0, PREVIEW_CHARACTERS).replace(/(?:&#?\w*|\(\(?[^()]*\)?|[\ud800-\udbff])$/, '');
 }
 
-/** The URLs that replace our own markers, as templates. */
-const MARKER_URLS = new Map<string, Template>([
+/** The URLs that replace our own marks, as templates. */
+const MARK_URLS = new Map<string, Template>([
   [pixelMark, [internalPlaceholder(OPEN_URL)]],
   [trapMark, [internalPlaceholder(CLICK_URL), String(TRAP_LINK)]],
 ]);
@@ -185,8 +188,7 @@ function htmlPieces(html: string, tracked: (url: string) => Template | null): Te
   let from = 0;
   for (const region of findHtmlRegions(html).regions) {
     const raw = html.slice(region.start, region.end);
-    const replacement =
-      MARKER_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
+    const replacement = MARK_URLS.get(raw) ?? ((isLink(region) && tracked(region.value)) || placeholders(region, raw));
     if (!replacement) continue;
     pieces.push(
       html.slice(from, region.start),
@@ -202,7 +204,7 @@ function placeholders(region: Region, raw: string): Template | null {
   return scan(raw, region.attribute && urlAttributes.has(region.attribute) ? 'url' : 'text', decodeText);
 }
 
-// A merged value may contain spaces, which would end an unquoted attribute.
+/** Returns the value of an unquoted attribute in quotes, because a merged value may contain spaces, which would end the attribute. */
 function quoted(replacement: Template): Template {
   return [
     '"',

@@ -4,6 +4,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 
 /** A returned mail. */
 export interface ReturnedMail {
+  /** The recipient. */
   rcpt: string;
   /** The envelope sender; empty for the null sender. */
   from: string;
@@ -13,9 +14,9 @@ export interface ReturnedMail {
 
 export interface BounceListenerOptions {
   host: string;
-  /** 0 picks a free port. */
+  /** The port to listen on; 0 picks a free port. */
   port: number;
-  /** Whether a recipient is one of our addresses; others are rejected at RCPT with 550 5.1.1. */
+  /** Whether a recipient is one of our addresses. Other recipients are rejected at RCPT with 550 5.1.1. */
   accept(rcpt: string): boolean;
   /** Stores the mail. The client gets 250 once this resolves, or 451 if it rejects, so that it tries again. */
   onMail(mail: ReturnedMail): Promise<void>;
@@ -30,7 +31,7 @@ export interface BounceListenerOptions {
 }
 
 export interface BounceListener {
-  /** The port listened on. */
+  /** The port on which the server listens. */
   port: number;
   /** Stops accepting mail. Resolves within 5 seconds, plus the time of `onMail` calls that are still running. */
   close(): Promise<void>;
@@ -38,9 +39,9 @@ export interface BounceListener {
 
 /** The time that open connections get to end after `close`, in milliseconds. */
 const CLOSE_MS = 5000;
-/** A connection that sends nothing for this long is closed, even in the middle of a mail. */
+/** A connection that sends nothing for this time, in milliseconds, is closed, even in the middle of a mail. */
 const SILENCE_MS = 60_000;
-/** The initial size of the buffer for a mail. */
+/** The initial size of the buffer for a mail, in bytes. */
 const FIRST_BYTES = 16 * 1024;
 
 /** Starts listening (RFC 5321; no AUTH, no STARTTLS). Rejects if it cannot listen on the given host and port. */
@@ -136,7 +137,7 @@ function refusal(responseCode: number, text: string): Error {
 }
 
 export interface ConnectionLimits {
-  /** Simultaneous connections from one address; for IPv6 from one /64 network, which usually belongs to one customer. */
+  /** The maximum number of connections at a time from one address, or from one /64 network of IPv6, which usually belongs to one customer. */
   perAddress: number;
   /** The maximum number of commands on one connection. */
   commands: number;
@@ -161,7 +162,7 @@ interface LimitedConnection {
   lifetimeTimer: NodeJS.Timeout;
 }
 
-/** Enforces the limits: a connection that exceeds one is closed with a 421 reply (RFC 5321 §3.8). */
+/** Enforces the limits. A connection that exceeds a limit is closed with a 421 reply (RFC 5321 §3.8). */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
   readonly #connections = new Map<string, LimitedConnection>();
@@ -171,7 +172,7 @@ export class ConnectionLimiter {
     this.#limits = limits;
   }
 
-  /** Registers a connection. Returns false if there are too many from the same address. */
+  /** Registers a connection. Returns false if too many are open from the same address. */
   connected(connection: Connection): boolean {
     const network = networkKey(connection.remoteAddress);
     const connections = this.#perNetwork.get(network) ?? 0;

@@ -32,7 +32,7 @@ const LOCK_WAIT_MS = 3000;
  */
 const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
 /**
- * The maximum number of events remembered per intake; beyond it, the oldest are forgotten. If a forgotten event is sent again, it has no
+ * The maximum number of events remembered per intake. If there are more, the oldest are forgotten. If a forgotten event is sent again, it has no
  * further effect.
  */
 const MAX_REMEMBERED = 10_000;
@@ -41,11 +41,12 @@ const MAX_REMEMBERED = 10_000;
  * events per second for as long as a signature is accepted.
  */
 const MAX_SIGNED_REMEMBERED = 200_000;
+/** The maximum number of old events that are forgotten in one transaction. */
 const FORGOTTEN_AT_ONCE = 500;
 const KEY_BYTES = 16;
 const MAX_NAME_CHARACTERS = 100;
 
-/** The column that counts each effect. */
+/** The count that each effect adds to. */
 const COUNTED: Readonly<Record<Effect, keyof EventCounts>> = {
   permanent: 'permanent',
   returned: 'returned',
@@ -207,7 +208,7 @@ function forget(db: Db, intakeId: number, { added, most }: { added: number; most
   return changes + excess.changes;
 }
 
-/** The maximum difference between clocks, plus the delay until a mail is recorded as accepted. */
+/** The maximum difference between clocks, plus the delay until a mail is recorded as accepted, in milliseconds. */
 const MAX_CLOCK_DIFFERENCE_MS = 60 * 60_000;
 /** How long after a mail an event that gives only an address is matched to the mail, in milliseconds. */
 const MAX_DELAY_MS = 30 * 24 * 60 * 60_000;
@@ -225,7 +226,7 @@ export const LAST_ACCEPTED_BEFORE = `
   WHERE d.state = ${DELIVERY_STATE.accepted} AND d.updated_at BETWEEN @from AND @until`;
 
 /**
- * Returns a function that finds the recipient an event is about. Create it once for many events, because it keeps the keys of return paths.
+ * Returns a function that finds the recipient to whom an event refers. Create it once for many events, because it keeps the keys of return paths.
  * `now` is in epoch milliseconds.
  */
 export function recipientFinder(
