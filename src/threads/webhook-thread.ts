@@ -5,7 +5,9 @@ import { connect } from '../database/open.ts';
 import { systemClock } from '../time/clock.ts';
 import { Dispatcher } from '../webhooks/dispatcher.ts';
 
+/** The pause between two steps while there is work, in milliseconds. */
 const BUSY_MS = 50;
+/** The pause after a step that failed or left no work, in milliseconds. */
 const IDLE_MS = 250;
 
 const config: Config = workerData;

@@ -45,8 +45,12 @@ export interface CheckedRecipients {
 export const MAX_CHECKED = 100_000;
 /** The maximum number of contacts that one check reads. Many of them may be no recipients, for example because they are unsubscribed. */
 const MAX_READ = 1_000_000;
+/** The number of contacts that are read at once. */
 const PAGE_ROWS = 200;
-/** The time after which other work gets its turn, even within a page, because the conditions of a mail may take long. */
+/**
+ * The time after which other work gets its turn, in milliseconds. It applies even within a page, because the conditions of a mail may take
+ * long.
+ */
 const PAUSE_MS = 5;
 /** The number of characters at which inboxes cut a subject. */
 const LONG_SUBJECT = 70;
@@ -61,7 +65,9 @@ interface CountedCondition {
   holds: ReturnType<typeof prepareCondition>;
   ifTrue: CountedText;
   ifFalse: CountedText;
+  /** The number of recipients for whom the condition was true. */
   taken: number;
+  /** The number of recipients for whom the condition was false. */
   skipped: number;
 }
 
@@ -118,7 +124,7 @@ class RecipientMeasure {
   }
 }
 
-/** The SQL of the fields that are no columns of the contact `c`; `co` is the contact's country. */
+/** The SQL of the fields that are not columns of the contact `c`; `co` is the contact's country. */
 const OTHER_COLUMNS: Partial<Record<keyof ContactFields, string>> = {
   country: 'co.name AS country',
   topic: `${topicsOf('c.user_id', 'c.address_id')} AS topic`,

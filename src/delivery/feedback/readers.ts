@@ -56,9 +56,9 @@ export function readerOf(userAgent: string | undefined): Reader {
 
 function readRules() {
   const read: Rule[] = JSON.parse(readFileSync(new URL('user-agents.json', DATA), 'utf8'));
-  return read.map(({ agent, class: of, prefetches = false }) => ({
+  return read.map(({ agent, class: agentClass, prefetches = false }) => ({
     pattern: new RegExp(agent, 'i'),
-    reader: prefetches ? ('imageProxy' as const) : of,
+    reader: prefetches ? ('imageProxy' as const) : agentClass,
   }));
 }
 

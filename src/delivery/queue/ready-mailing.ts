@@ -63,10 +63,10 @@ export function frozenVariant<Frozen extends Pick<FrozenContent, 'content' | 'se
   values: Values | null,
 ): Frozen {
   const number = variant === 0 && values !== null ? (versionFinder(frozen)?.(values) ?? 0) : variant;
-  const own = frozen.variants?.[number - 1];
-  return own === undefined
+  const chosen = frozen.variants?.[number - 1];
+  return chosen === undefined
     ? frozen
-    : { ...frozen, content: own.content, sender_name: own.sender_name ?? frozen.sender_name };
+    : { ...frozen, content: chosen.content, sender_name: chosen.sender_name ?? frozen.sender_name };
 }
 
 /** The data from which the mails of a mailing are made, except for the DKIM key. It can be stored as JSON. */
@@ -170,7 +170,7 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
       return key.signer.signInThreadPool(message.bytes, date).then((field) => message.withField(field));
     },
     render: (claim, to, date, buffer) => {
-      const own = tokens.recipient({
+      const recipientTokens = tokens.recipient({
         delivery: claim.id,
         mailing: source.id,
         address: claim.address_id,
@@ -178,7 +178,7 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
         user: source.user_id,
         email: claim.normalized_email,
       });
-      const preferences = `${origin}/u/${own.unsubscribe}`;
+      const preferences = `${origin}/u/${recipientTokens.unsubscribe}`;
       const values = mergeValues(claim, names, to);
       return render(
         others[(findVersion?.(values) ?? Number(claim.variant ?? 0)) - 1] ?? ofVariantA,
@@ -191,9 +191,9 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
           urls: {
             preferences,
             oneClick: preferences,
-            webCopy: `${origin}/w/${own.web}`,
-            open: `${origin}/o/${own.open}.gif`,
-            click: `${origin}/c/${own.click}/`,
+            webCopy: `${origin}/w/${recipientTokens.web}`,
+            open: `${origin}/o/${recipientTokens.open}.gif`,
+            click: `${origin}/c/${recipientTokens.click}/`,
           },
         },
         buffer,

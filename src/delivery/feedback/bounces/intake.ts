@@ -15,9 +15,10 @@ import { MAX_PARSED_BYTES, parseBounce, parseRoleMail } from './parse-bounce.ts'
 import { recordBounce } from './record.ts';
 import { readTestReturnPath, recordTestArrival } from './test-arrival.ts';
 
+/** The maximum size of a received mail, in bytes. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_CONNECTIONS = 100;
-/** Enough for an SMTP relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
+/** The limits suffice for an SMTP relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
 const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 * 60_000 };
 
 /**
@@ -49,13 +50,13 @@ export function startBounceIntake(
   });
 }
 
-/** The mail that a return path belongs to: a delivery or a transactional mail. */
+/** The mail to which a return path belongs: a delivery or a transactional mail. */
 interface OriginalMail {
   id: number;
   isTransactional: boolean;
 }
 
-/** Finds the mail that a return path belongs to. Returns null if the address is not a return path of this installation. */
+/** Finds the mail to which a return path belongs. Returns null if the address is not a return path of this installation. */
 type FindOriginal = (rcpt: string) => OriginalMail | null;
 
 function returnPathReader({ $client }: Db): FindOriginal {
@@ -126,8 +127,8 @@ async function processRoleMail(db: Db, clock: Clock, role: RoleMailbox, mail: Re
   const { report } = parsed;
   if (report.kind === 'complaint') {
     const { originalMessageId: messageId, originalSender: returnPath, unsubscribeToken } = report;
-    const mail = mailFinder(client)({ messageId, returnPath, unsubscribeToken });
-    if (mail !== null) return recordComplaint(client, mail.recipient, report.feedbackType, clock.now());
+    const reportedMail = mailFinder(client)({ messageId, returnPath, unsubscribeToken });
+    if (reportedMail !== null) return recordComplaint(client, reportedMail.recipient, report.feedbackType, clock.now());
   } else if (report.kind === 'auto-reply' || mail.from === '') return;
   keepRoleMail(client, role, parsed, clock);
 }

@@ -12,6 +12,7 @@ import { ownReturnPathKeys } from '../../links/secrets.ts';
  * path.
  */
 const SIGNED_ADDRESS = 'test-of-returned-mail';
+/** How long the return path of a test is valid, in milliseconds. */
 const VALID_MS = 10 * 60_000;
 const ARRIVED_VALUE = 'returned_test_arrived';
 

@@ -17,7 +17,7 @@ import {
 } from './provider-event.ts';
 
 /** Causes that do not identify who is responsible. */
-const UNCLEAR: readonly SentenceCode[] = ['cause_other', 'cause_route'];
+const UNCLEAR_CAUSES: readonly SentenceCode[] = ['cause_other', 'cause_route'];
 
 /** Yields the event in a request. Throws a Refusal if the request is not signed with the webhook signing key. */
 export function* readMailgun({ body, secret, now }: ReceivedRequest): Generator<ProviderEvent> {
@@ -72,6 +72,6 @@ function effectOf(name: string, event: Fields, status: Fields): Effect | null {
   const quoted = /^(?:\d{3}[ -])?#?([245]\.\d{1,3}\.\d{1,3}) /.exec(reply)?.[1];
   const code = numberAt(status, 'code') ?? 0;
   const verdict = classifyFinal({ code, enhanced: enhanced ?? quoted ?? null, reply });
-  const isUnclear = code >= 500 && UNCLEAR.includes(verdict.reason.code);
+  const isUnclear = code >= 500 && UNCLEAR_CAUSES.includes(verdict.reason.code);
   return verdict.kind === 'bounce' || isUnclear ? 'permanent' : 'returned';
 }

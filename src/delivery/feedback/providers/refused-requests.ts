@@ -9,12 +9,12 @@ import type { RefusalCode } from './provider-event.ts';
 const WINDOW_MS = 60_000;
 /** The maximum number of failed requests per minute, per network and per intake. */
 const MAX_FAILURES = 30;
-/** The maximum number of callers whose failures are remembered; beyond it, the oldest are forgotten. */
+/** The maximum number of callers whose failures are remembered. If there are more, the oldest are forgotten. */
 const MAX_CALLERS = 10_000;
 /** The minimum time between two writes of an intake's count, in milliseconds. */
 const WRITE_MS = 1000;
 
-/** The key under which requests to an intake are limited, whatever network they come from. */
+/** Returns the key under which requests to an intake are limited, whatever network they come from. */
 export function intakeCaller(intakeId: number): string {
   return `intake ${intakeId}`;
 }
