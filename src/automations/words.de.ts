@@ -76,7 +76,7 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.renewal.about':
     'Eine Mail dreißig Tage, bevor ein Vertrag oder Abonnement verlängert wird, und eine Erinnerung eine Woche vorher.',
   'automations.recipe.renewal.trigger':
-    'Das Datum jedes Kontakts steht im Feld „renewal“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, deren Ereignis „renewed“ gemeldet wird, bekommen keine Erinnerung.',
+    'Der Tag, an dem der Vertrag eines Kontakts verlängert wird, steht im Feld „renewal“. Das Feld wird angelegt, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, deren Ereignis „renewed“ gemeldet wird, bekommen keine Erinnerung.',
   'automations.recipe.win_back': 'Rückgewinnung',
   'automations.recipe.win_back.about': 'Zwei Mails im Abstand einer Woche an Kontakte, die nicht mehr reagieren.',
   'automations.recipe.win_back.trigger':
@@ -109,7 +109,8 @@ export const automations: Translation<typeof english> = {
   'automations.kind.form': 'Durch Bestätigung eines Formulars',
   'automations.kind.hand': 'Nur von Hand oder durch ein anderes Programm',
   'automations.kind.field.label': 'Feld',
-  'automations.kind.field.hint': 'Für ein Datum: ein eigenes Feld mit Daten, etwa ein Geburtstag.',
+  'automations.kind.field.hint':
+    'Beim Auslöser „An einem Datum“: ein eigenes Feld mit einem Datum, etwa dem Geburtstag.',
   'automations.kind.value': 'Neuer Wert',
   'automations.kind.value.hint': 'Leer: jeder neue Wert.',
   'automations.kind.days': 'Tage zwischen Datum und Aufnahme',
@@ -166,7 +167,7 @@ export const automations: Translation<typeof english> = {
   'automations.who.counting':
     'Die Kontakte, die diesen Auslöser erfüllen, werden noch gezählt. Öffnen Sie die Seite gleich noch einmal.',
   'automations.who.noDates':
-    'In den letzten {days} Tagen hat kein Kontakt diesen Auslöser erfüllt, in den nächsten {days} erfüllt ihn keiner. Kontakte brauchen ein Datum in dem Feld: durch einen Import oder auf der Seite des Kontakts.',
+    'In den letzten {days} Tagen hat kein Kontakt diesen Auslöser erfüllt, in den nächsten {days} Tagen erfüllt ihn keiner. Kontakte brauchen ein Datum in dem Feld. Tragen Sie das Datum durch einen Import oder auf der Seite des Kontakts ein.',
   'automations.who.unknown':
     'Frühere Änderungen von Feldern werden nicht gespeichert, also weiß niemand, wie viele Kontakte aufgenommen worden wären.',
   'automations.event': 'Ereignis',
@@ -206,14 +207,16 @@ export const automations: Translation<typeof english> = {
   'automations.results.heldOut': 'Vergleichsgruppe',
   'automations.results.difference': 'Unterschied',
   'automations.results.range': '{low} bis {high}',
-  'automations.results.points': '{points} Punkte',
+  'automations.results.points': '{points} Prozentpunkte',
   'automations.results.goal': 'Ziel erreicht',
   'automations.results.overTime': 'Ziel erreicht im Lauf der Zeit',
   'automations.results.day': 'Tag',
-  'automations.results.band': 'Vergleichsgruppe plus wahrscheinliche Wirkung der Automation (95 %)',
+  'automations.results.band': 'Bereich, in dem der Anteil der Automation zu 95 % liegt',
   'automations.results.value': 'Wert {currency}',
-  'automations.results.more': '{amount} mehr, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
-  'automations.results.less': '{amount} weniger, zwischen {low} und {high}, bei allen Kontakten in der Automation.',
+  'automations.results.more':
+    '{amount} mehr, wahrscheinlich {low} bis {high}, bei allen Kontakten in der Automation zusammen.',
+  'automations.results.less':
+    '{amount} weniger, wahrscheinlich {low} bis {high}, bei allen Kontakten in der Automation zusammen.',
   'automations.results.days': {
     one: 'noch kein Unterschied; bei diesem Tempo noch etwa {count} Tag.',
     other: 'noch kein Unterschied; bei diesem Tempo noch etwa {count} Tage.',
@@ -236,12 +239,12 @@ export const automations: Translation<typeof english> = {
   'automations.replay.running': 'Läuft: {percent} fertig. Der Probelauf endet, wenn Sie diese Seite verlassen.',
   'automations.replay.found': 'Was geschehen wäre',
   'automations.replay.time': 'Von {from} bis {to}.',
-  'automations.replay.trigger': 'Aufgenommen wird {trigger}.',
-  'automations.replay.by.join': 'wer in die Liste oder das Segment kommt',
-  'automations.replay.by.event': 'durch ein Ereignis',
-  'automations.replay.by.date': 'an einem Datum des Kontakts',
-  'automations.replay.by.field': 'durch die Änderung eines Feldes',
-  'automations.replay.by.form': 'wer ein Formular bestätigt',
+  'automations.replay.trigger': 'Auslöser: {trigger}.',
+  'automations.replay.by.join': 'Aufnahme in die Liste oder das Segment',
+  'automations.replay.by.event': 'ein Ereignis',
+  'automations.replay.by.date': 'ein Datum des Kontakts',
+  'automations.replay.by.field': 'Änderung eines Feldes',
+  'automations.replay.by.form': 'Bestätigung eines Formulars',
   'automations.replay.by.hand': 'nur von Hand',
   'automations.replay.entered': 'Aufgenommen',
   'automations.replay.mails': 'Gesendete Mails',
@@ -261,22 +264,22 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limits': 'Was nicht bekannt ist',
   'automations.replay.limit.fields': 'Frühere Werte von Feldern: Es gelten die heutigen Werte.',
   'automations.replay.limit.segments':
-    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: Angenommen wird, dass es niemand war. Seitdem angelegt: {names}.',
+    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: Angenommen wird, dass es niemand war. Im Zeitraum des Probelaufs angelegt: {names}.',
   'automations.replay.limit.field_changes':
-    'Frühere Änderungen von Feldern: Kontakte werden dadurch nur aufgenommen, wenn sie schon mit dem Wert dazukamen.',
+    'Frühere Änderungen von Feldern: Aufgenommen werden nur Kontakte, die schon mit dem Wert angelegt wurden.',
   'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: Angenommen wird, dass es niemand war.',
   'automations.replay.limit.earlier_runs':
-    'Wer schon in der Automation war: Der Probelauf beginnt, als wäre sie neu, also werden sie vielleicht noch einmal aufgenommen.',
+    'Kontakte, die schon in der Automation waren: Der Probelauf beginnt mit einer leeren Automation, also werden diese Kontakte vielleicht noch einmal aufgenommen.',
   'automations.replay.limit.opens':
     'Öffnungen und Klicks von Mails, die nie gesendet wurden: Von hundert Mails gelten {opens} als geöffnet und {clicks} als angeklickt, jeweils eine Stunde danach.',
   'automations.replay.limit.shorter':
-    'Die ersten Tage: Es geschah mehr als eine Million Mal etwas, darum beginnt der Probelauf später.',
+    'Die ersten Tage: Der Zeitraum enthält mehr als eine Million Ereignisse, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
     'Bounces, Aufwärmen und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
   'automations.replay.limit.removed':
-    'Endgültig gelöschte Kontakte, wegen ihres Alters entfernte Ereignisse und Adressen, die wieder Mails bekommen.',
+    'Endgültig gelöschte Kontakte, wegen ihres Alters entfernte Ereignisse und Adressen, deren Abmeldung oder Sperre inzwischen aufgehoben ist.',
   'automations.replay.paths': 'Weg jedes Kontakts',
-  'automations.replay.noPath': 'Kein solcher Kontakt wäre aufgenommen worden.',
+  'automations.replay.noPath': 'Dieser Kontakt wäre nicht aufgenommen worden.',
   'automations.replay.state.active': 'aktiv',
   'automations.replay.state.finished': 'abgeschlossen',
   'automations.replay.state.left': 'ausgestiegen',
@@ -294,7 +297,7 @@ export const automations: Translation<typeof english> = {
   'automations.log.done': 'Erledigt',
   'automations.log.not_done': 'Nicht erledigt',
   'automations.step.choice.deleted': 'Gelöscht',
-  'automations.step.deleted': 'Etwas, das gelöscht wurde: nichts ändert sich',
+  'automations.step.deleted': 'Feld, Liste oder Segment wurde gelöscht: Der Schritt ändert nichts',
   'automations.step.mail': 'Mail',
   'automations.step.if': 'Bedingung',
   'automations.step.if.about':
@@ -304,7 +307,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.split': 'Aufteilung',
   'automations.step.split.about':
     'Ein zufälliger Anteil der Kontakte nimmt den ersten Weg, alle anderen den zweiten. Beide Wege gehen mit den Schritten darunter weiter.',
-  'automations.step.split.text': 'Zufällig aufgeteilt, {share} von 100 Kontakten',
+  'automations.step.split.text': 'Zufällige Aufteilung: {share} von 100 Kontakten nehmen den ersten Weg',
   'automations.step.exit': 'Aussteigen',
   'automations.step.exit.about': 'Kontakte, die zu diesem Schritt kommen, steigen aus der Automation aus.',
   'automations.step.exit.text': 'Kontakte steigen hier aus',
@@ -349,7 +352,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.timeout.hint': '72 Stunden sind drei Tage. Danach nehmen Kontakte den Weg „Zeit abgelaufen“.',
   'automations.step.webhook': 'Webhooks benachrichtigen',
   'automations.step.webhook.about':
-    'Der Schritt und der Kontakt werden an Ihre Webhooks gesendet, die dieses Ereignis wünschen.',
+    'Der Schritt und der Kontakt werden als Ereignis an alle Webhooks gesendet, für die Sie dieses Ereignis gewählt haben.',
   'automations.step.webhook.text': 'Webhooks benachrichtigen',
   'automations.step.webhook.noted': 'Webhooks benachrichtigen: „{value}“',
   'automations.step.note': 'Notiz',
@@ -417,7 +420,7 @@ export const automations: Translation<typeof english> = {
   'automations.wait.instantly': 'Sofort, ohne Wartezeit',
   'automations.wait.hours': 'Einige Stunden später',
   'automations.wait.days': 'Einige Tage später',
-  'automations.mail.pages': 'Schritte der Mail',
+  'automations.mail.pages': 'Seiten der Mail',
   'automations.mail.isLive': 'Die Automation läuft: Was Sie speichern, wird ab dann gesendet.',
   'automations.mail.back': 'Zurück zu allen Mails',
   'automations.question.title': 'Was mit aktiven Kontakten geschieht',
@@ -464,12 +467,13 @@ export const automations: Translation<typeof english> = {
     other: '{count} Kontakte haben die Automation abgeschlossen, und dabei bleibt es.',
   },
   'automations.effect.queued': {
-    one: '„{from}“ ist schon zu {count} Kontakt unterwegs. Danach wartet er auf „{to}“.',
-    other: '„{from}“ ist schon zu {count} Kontakten unterwegs. Danach warten sie auf „{to}“.',
+    one: 'Die Mail „{from}“ steht für {count} Kontakt schon zum Senden bereit. Danach wartet er auf „{to}“.',
+    other: 'Die Mail „{from}“ steht für {count} Kontakte schon zum Senden bereit. Danach warten sie auf „{to}“.',
   },
   'automations.effect.cancelled': {
-    one: '„{from}“ ist zu {count} Kontakt unterwegs. Sie wird nicht gesendet, wenn sie noch nicht hinausgegangen ist.',
-    other: '„{from}“ ist zu {count} Kontakten unterwegs. Was noch nicht hinausgegangen ist, wird nicht gesendet.',
+    one: 'Die Mail „{from}“ steht für {count} Kontakt zum Senden bereit. Ist sie noch nicht gesendet, wird sie nicht mehr gesendet.',
+    other:
+      'Die Mail „{from}“ steht für {count} Kontakte zum Senden bereit. Mails, die noch nicht gesendet sind, werden nicht mehr gesendet.',
   },
   'automations.effect.leaving': {
     one: '{count} aktiver Kontakt ist nicht in der neuen Liste oder dem Segment und steigt aus, wenn die nächste Mail fällig ist.',
@@ -481,21 +485,22 @@ export const automations: Translation<typeof english> = {
     other: '{count} Kontakte sind in der Automation aktiv.',
   },
   'automations.effect.ahead': {
-    one: '{count} davon ist noch nicht an der Änderung vorbei und macht mit ihr weiter.',
-    other: '{count} davon sind noch nicht an der Änderung vorbei und machen mit ihr weiter.',
+    one: '{count} davon kommt noch zur geänderten Stelle. Für ihn gilt die Änderung.',
+    other: '{count} davon kommen noch zur geänderten Stelle. Für sie gilt die Änderung.',
   },
   'automations.effect.behind': {
-    one: 'Für {count} Kontakt, der an der Änderung vorbei oder auf einem anderen Weg ist, ändert sich nichts.',
-    other: 'Für {count} Kontakte, die an der Änderung vorbei oder auf einem anderen Weg sind, ändert sich nichts.',
+    one: 'Für {count} Kontakt, der an der geänderten Stelle vorbei oder auf einem anderen Weg ist, ändert sich nichts.',
+    other:
+      'Für {count} Kontakte, die an der geänderten Stelle vorbei oder auf einem anderen Weg sind, ändert sich nichts.',
   },
   'automations.effect.newMail': 'die neue Mail',
   'automations.effect.nobody': 'Kein aktiver Kontakt ist betroffen.',
   'automations.effect.paused':
     'Die Automation läuft nicht: Nichts wird gesendet, bevor Sie sie starten. Was bis dahin fällig ist, wird dann sofort gesendet.',
   'automations.changed':
-    'Nicht gespeichert: Jemand anders (oder Sie in einem anderen Tab) hat diese Automation geändert: {time}.',
+    'Nicht gespeichert: Diese Automation wurde inzwischen geändert ({time}), von jemand anderem oder von Ihnen in einem anderen Tab.',
   'automations.changed.by':
-    'Nicht gespeichert: {name} hat diese Automation geändert: {time}. Wenn Sie das selbst waren, dann in einem anderen Tab.',
+    'Nicht gespeichert: {name} hat diese Automation inzwischen geändert ({time}). Wenn Sie das selbst waren, dann in einem anderen Tab.',
   'automations.changed.field': '{label} ist jetzt: {value}.',
   'automations.changed.again': 'Speichern Sie noch einmal, um zu verwenden, was im Formular steht.',
   'automations.refused': 'Nicht ausgeführt: {reason}',
@@ -503,8 +508,8 @@ export const automations: Translation<typeof english> = {
   'automations.start.title': '„{name}“ starten?',
   'automations.start.about': 'Von jetzt an bekommt jeder Kontakt, der zu „{name}“ kommt, die Mails.',
   'automations.start.notThese': {
-    one: 'Der {count} Kontakt, der schon darin ist, wird nicht aufgenommen.',
-    other: 'Die {count} Kontakte, die schon darin sind, werden nicht aufgenommen.',
+    one: '{count} Kontakt ist schon darin und wird nicht aufgenommen.',
+    other: '{count} Kontakte sind schon darin und werden nicht aufgenommen.',
   },
   'automations.start.goOn': {
     one: '{count} aktiver Kontakt macht an seiner Stelle weiter.',
@@ -549,7 +554,7 @@ export const automations: Translation<typeof english> = {
     'Einige Kontakte, die schon vorher in der Liste oder dem Segment waren, sind noch nicht aufgenommen. Das geschieht, wenn die Automation weitergeht.',
   'automations.enter.stop': 'Niemanden mehr aufnehmen',
   'automations.enter.stopped': 'Niemand wird mehr aufgenommen. Wer aufgenommen ist, bleibt in der Automation.',
-  'automations.enter.too': 'Auch sie aufnehmen',
+  'automations.enter.too': 'Auch diese Kontakte aufnehmen',
   'automations.enter.them': 'Diese Kontakte aufnehmen',
   'automations.enter.entered': '{name} ist in die Automation aufgenommen.',
   'automations.enter.active': '{name} ist schon in der Automation.',

@@ -74,7 +74,7 @@ export const automations = {
   'automations.recipe.renewal.about':
     'One e-mail thirty days before a contract or subscription is renewed, and a reminder a week before.',
   'automations.recipe.renewal.trigger':
-    'The automation needs the date of each contact in the field “renewal”, which is added if you have none. Choose the list that it is for. Contacts for whom your shop reports the event “renewed” get no reminder.',
+    'The field “renewal” holds the day on which the contract of a contact is renewed. The field is added if you have none. Choose the list that it is for. Contacts for whom your shop reports the event “renewed” get no reminder.',
   'automations.recipe.win_back': 'Win-back',
   'automations.recipe.win_back.about': 'Two e-mails, a week apart, for contacts who no longer react.',
   'automations.recipe.win_back.trigger':
@@ -106,7 +106,7 @@ export const automations = {
   'automations.kind.form': 'By confirming a form',
   'automations.kind.hand': 'Only by hand or by another program',
   'automations.kind.field.label': 'Field',
-  'automations.kind.field.hint': 'For a date: a field of your own with dates, such as a birthday.',
+  'automations.kind.field.hint': 'For the trigger “On a date”: a field of your own with a date, such as the birthday.',
   'automations.kind.value': 'New value',
   'automations.kind.value.hint': 'Empty: any new value.',
   'automations.kind.days': 'Days between the date and the entry',
@@ -163,7 +163,7 @@ export const automations = {
   'automations.who.counting':
     'The contacts who meet this trigger are still being counted. Open this page again in a moment.',
   'automations.who.noDates':
-    'No contact met this trigger in the last {days} days, and none meets it in the next {days}. Contacts need a date in the field: add it by import or on the page of a contact.',
+    'No contact met this trigger in the last {days} days, and none meets it in the next {days} days. Contacts need a date in the field. Add the date by import or on the page of a contact.',
   'automations.who.unknown':
     'Past changes of fields are not stored, so nobody knows how many contacts would have entered.',
   'automations.event': 'Event',
@@ -203,14 +203,14 @@ export const automations = {
   'automations.results.heldOut': 'Control group',
   'automations.results.difference': 'Difference',
   'automations.results.range': 'between {low} and {high}',
-  'automations.results.points': '{points} points',
+  'automations.results.points': '{points} percentage points',
   'automations.results.goal': 'Goal reached',
   'automations.results.overTime': 'Goal reached over time',
   'automations.results.day': 'Day',
-  'automations.results.band': 'Control group plus the likely effect of the automation (95% certain)',
+  'automations.results.band': 'Range in which the share of the automation lies (95% certain)',
   'automations.results.value': 'Value {currency}',
-  'automations.results.more': '{amount} more, between {low} and {high}, of all contacts in the automation.',
-  'automations.results.less': '{amount} less, between {low} and {high}, of all contacts in the automation.',
+  'automations.results.more': '{amount} more, probably {low} to {high}, for all contacts in the automation together.',
+  'automations.results.less': '{amount} less, probably {low} to {high}, for all contacts in the automation together.',
   'automations.results.days': {
     one: 'no difference yet; about {count} day more at this pace.',
     other: 'no difference yet; about {count} days more at this pace.',
@@ -233,12 +233,12 @@ export const automations = {
   'automations.replay.running': 'Running: {percent} done. The replay ends if you leave this page.',
   'automations.replay.found': 'What would have happened',
   'automations.replay.time': 'From {from} to {to}.',
-  'automations.replay.trigger': 'Contacts enter {trigger}.',
-  'automations.replay.by.join': 'by joining the list or segment',
-  'automations.replay.by.event': 'by an event',
-  'automations.replay.by.date': 'on a date in one of their fields',
-  'automations.replay.by.field': 'by a change of a field',
-  'automations.replay.by.form': 'by confirming a form',
+  'automations.replay.trigger': 'Trigger: {trigger}.',
+  'automations.replay.by.join': 'joining the list or segment',
+  'automations.replay.by.event': 'an event',
+  'automations.replay.by.date': 'a date of the contact',
+  'automations.replay.by.field': 'a change of a field',
+  'automations.replay.by.form': 'the confirmation of a form',
   'automations.replay.by.hand': 'only by hand',
   'automations.replay.entered': 'Entered',
   'automations.replay.mails': 'E-mails sent',
@@ -258,22 +258,22 @@ export const automations = {
   'automations.replay.limits': 'What is not known',
   'automations.replay.limit.fields': 'Past values of fields: today’s values are used.',
   'automations.replay.limit.segments':
-    'Who would have been in a segment before it was created: nobody is assumed. Created since: {names}.',
+    'Who would have been in a segment before it was created: nobody is assumed. Created in the time of the replay: {names}.',
   'automations.replay.limit.field_changes':
-    'Past changes of fields: contacts enter only if they were added with the value.',
+    'Past changes of fields: only contacts who were added with the value enter.',
   'automations.replay.limit.by_hand': 'Who would have been added by hand: nobody is assumed.',
   'automations.replay.limit.earlier_runs':
-    'Who was in the automation before: the replay runs as if it had been new, so they may enter again.',
+    'Contacts who were in the automation before: the replay begins with an empty automation, so these contacts may enter again.',
   'automations.replay.limit.opens':
     'Opens and clicks of e-mails that were never sent: of a hundred e-mails, {opens} count as opened and {clicks} as clicked, an hour after each.',
   'automations.replay.limit.shorter':
-    'The first days: more than a million things happened, so the replay begins later.',
+    'The first days: the time has more than a million events, so the replay begins later.',
   'automations.replay.limit.delivery':
     'Bounces, warm-up and speed: every e-mail counts as delivered at the next full hour.',
   'automations.replay.limit.removed':
-    'Contacts that were deleted permanently, events that were removed because of their age, and addresses that get mail again.',
+    'Contacts that were deleted permanently, events that were removed because of their age, and addresses whose unsubscribe or suppression has been lifted since.',
   'automations.replay.paths': 'Path of each contact',
-  'automations.replay.noPath': 'No such contact would have entered.',
+  'automations.replay.noPath': 'This contact would not have entered.',
   'automations.replay.state.active': 'active',
   'automations.replay.state.finished': 'completed',
   'automations.replay.state.left': 'exited',
@@ -291,7 +291,7 @@ export const automations = {
   'automations.log.done': 'Done',
   'automations.log.not_done': 'Not done',
   'automations.step.choice.deleted': 'Deleted',
-  'automations.step.deleted': 'Something that was deleted: nothing changes',
+  'automations.step.deleted': 'Field, list or segment was deleted: the step changes nothing',
   'automations.step.mail': 'E-mail',
   'automations.step.if': 'Condition',
   'automations.step.if.about':
@@ -301,7 +301,7 @@ export const automations = {
   'automations.step.split': 'Split',
   'automations.step.split.about':
     'A random share of the contacts takes the first path, all others the second. Both paths go on with the steps below.',
-  'automations.step.split.text': 'Split at random, {share} of 100 contacts',
+  'automations.step.split.text': 'Split at random: {share} of 100 contacts take the first path',
   'automations.step.exit': 'Exit',
   'automations.step.exit.about': 'Contacts who come to this step exit the automation.',
   'automations.step.exit.text': 'Contacts exit here',
@@ -344,7 +344,8 @@ export const automations = {
   'automations.step.timeout': 'Wait at most, in hours',
   'automations.step.timeout.hint': '72 hours are three days. Then contacts take the path “Timed out”.',
   'automations.step.webhook': 'Notify webhooks',
-  'automations.step.webhook.about': 'The step and the contact are sent to your webhooks that ask for this event.',
+  'automations.step.webhook.about':
+    'The step and the contact are sent as an event to all webhooks for which you chose this event.',
   'automations.step.webhook.text': 'Notify webhooks',
   'automations.step.webhook.noted': 'Notify webhooks: “{value}”',
   'automations.step.note': 'Note',
@@ -412,7 +413,7 @@ export const automations = {
   'automations.wait.instantly': 'At once, without a wait',
   'automations.wait.hours': 'Some hours later',
   'automations.wait.days': 'Some days later',
-  'automations.mail.pages': 'Steps of the e-mail',
+  'automations.mail.pages': 'Pages of the e-mail',
   'automations.mail.isLive': 'The automation is live: what you save is sent from then on.',
   'automations.mail.back': 'Back to all e-mails',
   'automations.question.title': 'What happens to active contacts',
@@ -452,12 +453,13 @@ export const automations = {
     other: '{count} contacts have completed the automation and stay so.',
   },
   'automations.effect.queued': {
-    one: '“{from}” is already on its way to {count} contact, who then waits for “{to}”.',
-    other: '“{from}” is already on its way to {count} contacts, who then wait for “{to}”.',
+    one: 'The e-mail “{from}” is already ready to be sent to {count} contact, who then waits for “{to}”.',
+    other: 'The e-mail “{from}” is already ready to be sent to {count} contacts, who then wait for “{to}”.',
   },
   'automations.effect.cancelled': {
-    one: '“{from}” is on its way to {count} contact. It is not sent unless it has left already.',
-    other: '“{from}” is on its way to {count} contacts. E-mails that have not left yet are not sent.',
+    one: 'The e-mail “{from}” is ready to be sent to {count} contact. If it has not been sent yet, it is not sent any more.',
+    other:
+      'The e-mail “{from}” is ready to be sent to {count} contacts. E-mails that have not been sent yet are not sent any more.',
   },
   'automations.effect.leaving': {
     one: '{count} active contact is not in the new list or segment, and exits when the next e-mail is due.',
@@ -468,20 +470,21 @@ export const automations = {
     other: '{count} contacts are active in the automation.',
   },
   'automations.effect.ahead': {
-    one: '{count} of them has not passed the change yet, and goes on with it.',
-    other: '{count} of them have not passed the change yet, and go on with it.',
+    one: '{count} of them has yet to come to the changed place. The change applies to this contact.',
+    other: '{count} of them have yet to come to the changed place. The change applies to them.',
   },
   'automations.effect.behind': {
-    one: 'For {count} contact, who has passed the change or is on another path, nothing changes.',
-    other: 'For {count} contacts, who have passed the change or are on another path, nothing changes.',
+    one: 'For {count} contact, who has passed the changed place or is on another path, nothing changes.',
+    other: 'For {count} contacts, who have passed the changed place or are on another path, nothing changes.',
   },
   'automations.effect.newMail': 'the new e-mail',
   'automations.effect.nobody': 'No active contact is affected.',
   'automations.effect.paused':
     'The automation is not live: nothing is sent before you start it. What is due by then is sent at once.',
-  'automations.changed': 'Not saved: somebody else (or you in another tab) changed this automation at {time}.',
+  'automations.changed':
+    'Not saved: this automation has been changed meanwhile ({time}), by somebody else or by you in another tab.',
   'automations.changed.by':
-    'Not saved: {name} changed this automation at {time}. If that was you, it was in another tab.',
+    'Not saved: {name} has changed this automation meanwhile ({time}). If that was you, it was in another tab.',
   'automations.changed.field': '{label} is now: {value}.',
   'automations.changed.again': 'Save again to use what is in the form.',
   'automations.refused': 'Not done: {reason}',
@@ -489,8 +492,8 @@ export const automations = {
   'automations.start.title': 'Start “{name}”?',
   'automations.start.about': 'From now on, every contact who joins “{name}” gets its e-mails.',
   'automations.start.notThese': {
-    one: 'The {count} contact who is there already does not enter.',
-    other: 'The {count} contacts who are there already do not enter.',
+    one: '{count} contact is there already and does not enter.',
+    other: '{count} contacts are there already and do not enter.',
   },
   'automations.start.goOn': {
     one: '{count} active contact continues where they were.',
@@ -534,7 +537,7 @@ export const automations = {
     'Some contacts who were in the list or segment before have not entered yet. They enter when the automation resumes.',
   'automations.enter.stop': 'Stop adding contacts',
   'automations.enter.stopped': 'No more contacts are added. Contacts who have entered stay in the automation.',
-  'automations.enter.too': 'Add them too',
+  'automations.enter.too': 'Add these contacts too',
   'automations.enter.them': 'Add these contacts',
   'automations.enter.entered': '{name} enters the automation.',
   'automations.enter.active': '{name} is in the automation already.',

@@ -150,7 +150,7 @@ function upgrade(client: Database.Database): void {
     for (const statement of sql) client.prepare(statement).run();
     recordMigration.run(hash, folderMillis);
   }
-  if (!hasTriggers(client)) installTriggers(client);
+  if (!hasCurrentTriggers(client)) installTriggers(client);
 }
 
 /**
@@ -166,7 +166,7 @@ export function schemaState(client: Database.Database): 'older' | 'current' | 'n
   const known = Math.max(...journal.entries.map((entry) => entry.when));
   const newest = newestMigration(client);
   if (newest > known) return 'newer';
-  return newest < known || !hasTriggers(client) ? 'older' : 'current';
+  return newest < known || !hasCurrentTriggers(client) ? 'older' : 'current';
 }
 
 /** Returns true if a file's triggers are not part of its migrations, so that they can be removed until the file is upgraded. */
@@ -273,7 +273,7 @@ const TRIGGERS: readonly string[] =
   ) ?? [];
 
 /** Returns true if a database has exactly the triggers of this release, in their order. */
-export function hasTriggers(client: Database.Database): boolean {
+export function hasCurrentTriggers(client: Database.Database): boolean {
   const installed = client.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid").pluck().all();
   return installed.length === TRIGGERS.length && TRIGGERS.every((sql, at) => sql === installed[at]);
 }

@@ -28,7 +28,7 @@ export function textsOf(errors: Said | FieldErrors): Said[] {
   return isSaid(errors) ? [errors] : Object.values(errors).flat();
 }
 
-/** 404: the id is missing or malformed, or no such record belongs to the account. Each endpoint has its own text. */
+/** 404: the id is missing or malformed, or no such record belongs to the account. An endpoint may have its own text. */
 export function notFound(text: Said = sentence('not_found')): Failure {
   return new Failure(404, text);
 }

@@ -1,6 +1,6 @@
 /**
- * Sends whole collections in constant memory, compressed if the client accepts it: rows are read in pages, one short query each, as fast as
- * the client reads.
+ * Sends large responses: lists, messages in parts, records and CSV files. Lists are sent in constant memory, compressed if the client
+ * accepts it: rows are read in pages, one short query each, as fast as the client reads.
  */
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
@@ -66,8 +66,8 @@ async function* listParts(
   while (page.mayHaveMore && sent < maxRows) {
     await setImmediate();
     page = readPage(page.last, Math.min(PAGE_ROWS, maxRows - sent));
+    // The first pages of a search may be empty.
     if (page.count === 0) continue;
-    // Several steps of a search may pass before the first row is found.
     if (sent > 0) yield COMMA;
     yield page.json;
     sent += page.count;
@@ -91,8 +91,8 @@ export function sendMessage(reply: FastifyReply, parts: AsyncIterable<string>): 
  * the record.
  */
 export function sendRecord(reply: FastifyReply, name: string, json: string, more: object = {}): FastifyReply {
-  const properties = JSON.stringify(more).slice(1);
-  const message = `{"${name}":${json}${properties === '}' ? '' : ','}${properties}`;
+  const others = Object.entries(more).map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  const message = `{"${name}":${json}${others.join('')}}`;
   return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":${message}}`);
 }
 
@@ -127,7 +127,7 @@ export function chooseEncoding(accepted: string | undefined): ContentEncoding {
 }
 
 /**
- * Compresses a stream in this coding, at the fastest levels, because lists are compressed while they are sent. Reads the source no faster
+ * Compresses a stream in this coding, at fast levels, because lists are compressed while they are sent. Reads the source no faster
  * than the result is read. If one of the two streams fails or is closed, the other is closed too.
  */
 export function encodeStream(source: Readable, coding: ContentEncoding): Readable {

@@ -7,7 +7,7 @@ import type { CopyInput } from '../delivery/shown/shown-content.ts';
 import type { Preferences } from './preferences.ts';
 
 /** A value, or a promise of it if the value comes from another process. */
-export type Maybe<T> = T | Promise<T>;
+export type ValueOrPromise<T> = T | Promise<T>;
 
 /** An image of the library. */
 export interface StoredPicture {
@@ -24,26 +24,29 @@ export interface StoredPicture {
 /** The frozen content of a mailing as JSON, and the number of the variant that a recipient got: 0 for A. */
 export type FrozenMail = Pick<CopyInput, 'frozen' | 'variant'>;
 
-/** The source of data for public pages. Each method may throw `unavailable()` if the data cannot be reached now. */
+/** The source of data for public pages. Each method except `addHit` may throw `unavailable()` if the data cannot be reached now. */
 export interface RecipientSource {
   /** Returns the beginning of all links, without a trailing slash. */
   publicUrl(): string;
   /** Returns the ids in a token; null if the token is not ours or its contact is no longer known. */
-  readLink(purpose: Purpose, token: string): Maybe<RecipientIds | null>;
+  readLink(purpose: Purpose, token: string): ValueOrPromise<RecipientIds | null>;
   /** Returns the ids in a token that all recipients of a mailing share; null if this is no such token. */
   readShared(token: string): RecipientIds | null;
   /** Returns the preferences of a link's recipient, and the choices that the page can offer. */
-  readPreferences(ids: RecipientIds, token: string): Maybe<Preferences>;
-  /** Stores a choice. Resolves with the resulting preferences once the choice cannot be lost any more. */
+  readPreferences(ids: RecipientIds, token: string): ValueOrPromise<Preferences>;
+  /**
+   * Stores a choice. Resolves with the resulting preferences once the choice cannot be lost any more. `before` is the preferences when the
+   * choice arrived; a sender node sends only the differences from them.
+   */
   keepChoice(ids: RecipientIds, token: string, before: Preferences, choice: Choice): Promise<Preferences>;
   /** Returns the mail that a link's recipient got; null if the mail is unknown. */
-  readMail(ids: RecipientIds, token: string): Maybe<FrozenMail | null>;
+  readMail(ids: RecipientIds, token: string): ValueOrPromise<FrozenMail | null>;
   /** Returns the destination, with its placeholders, of a link of the mailing; null if the mailing has no link of this number. */
-  findLink(ids: RecipientIds, number: number): Maybe<string | null>;
+  findLink(ids: RecipientIds, number: number): ValueOrPromise<string | null>;
   /** Returns the present values of the recipient and the sender, for the destination of a link or for a web copy. */
-  readValues(ids: RecipientIds, purpose: 'click' | 'web', token: string): Maybe<Values>;
+  readValues(ids: RecipientIds, purpose: 'click' | 'web', token: string): ValueOrPromise<Values>;
   /** Counts an open or a click. Never throws. */
   addHit(hit: Hit, token: string): void;
   /** Returns the image with this public id; null if there is none. */
-  findPicture(publicId: string): Maybe<StoredPicture | null>;
+  findPicture(publicId: string): ValueOrPromise<StoredPicture | null>;
 }

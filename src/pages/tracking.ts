@@ -10,7 +10,7 @@ import { Failure } from '../errors/failure.ts';
 import { PAGE_HEADERS } from '../http/pages/document.tsx';
 import { messagePage, pageRoute, unknownLink } from '../http/pages/layout.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Maybe, RecipientSource } from './recipient-source.ts';
+import type { RecipientSource, ValueOrPromise } from './recipient-source.ts';
 
 /**
  * The maximum length of the URL to which a link redirects: 8000 octets is the least that every client should support (RFC 9110 4.1). A
@@ -71,7 +71,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
 }
 
 /** Returns the result of `read`; null if the data cannot be reached now. */
-async function orNull<T>(read: () => Maybe<T | null>): Promise<T | null> {
+async function orNull<T>(read: () => ValueOrPromise<T | null>): Promise<T | null> {
   try {
     return await read();
   } catch (error) {

@@ -16,7 +16,7 @@ import { unsubscribeScreens } from '../audience/unsubscribed/screens/lists.tsx';
 import { automationScreens } from '../automations/screens/automations.tsx';
 import { finderScreen } from '../campaigns/finder/screens/finder.tsx';
 import { homeScreen } from '../campaigns/home/screens/home.tsx';
-import { campaignScreens } from '../campaigns/screens/campaigns.tsx';
+import { campaignScreens } from '../campaigns/screens/campaigns.ts';
 import { composeScreens } from '../campaigns/screens/compose/compose.tsx';
 import { sentMailScreens } from '../campaigns/sent-mails/screens/sent-mail.tsx';
 import { feedScreens } from '../feeds/screens/feeds.tsx';

@@ -141,7 +141,8 @@ export class SignIns {
     return { outcome: 'signed-in', user, secret };
   }
 
-  /** Runs one check within the limits on guessing, and records a failure. `countedAs` is the attempt's `user` for the throttle. */
+  /** Runs one check within the limits on guessing, and records a failure. The throttle counts the attempt under the name
+   * `countedAs`. */
   async #limited(
     user: User | undefined,
     countedAs: string,

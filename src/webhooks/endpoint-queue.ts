@@ -129,7 +129,7 @@ export class EndpointQueue {
       endpointId: this.#endpoint.id,
       position: this.#window.position,
       failures: this.#failures,
-      takenAt: this.#attempts.takenAt,
+      succeededAt: this.#attempts.succeededAt,
       failedAt: this.#attempts.failedAt,
       attempts,
       waits: this.#waits,

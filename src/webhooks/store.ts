@@ -1,4 +1,4 @@
-/** The queries of the dispatcher for endpoints, events, events that wait for a retry, and the log. */
+/** The reads and writes of the dispatcher: endpoints, events, events that wait for a retry, and the log. */
 import type { Database } from 'better-sqlite3';
 import type { Said } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
@@ -36,7 +36,7 @@ export interface Attempt {
   is_success: 0 | 1;
   /** The HTTP status of the answer; 0 if no answer came. */
   status: number;
-  /** The error, in one line; empty after a success. */
+  /** The text of the answer, or why no answer came or was accepted; empty after a success. */
   reply: Said;
   took_ms: number;
   /** Epoch milliseconds. */
@@ -51,7 +51,7 @@ export interface Progress {
   /** The number of failures in a row. */
   failures: number;
   /** When an attempt last succeeded, in epoch milliseconds; null if no attempt has succeeded since the last record. */
-  takenAt: number | null;
+  succeededAt: number | null;
   /** When an attempt last failed, in epoch milliseconds; null if no attempt has failed since the last record. */
   failedAt: number | null;
   /** The attempts to add to the log. */
@@ -66,7 +66,7 @@ export interface Progress {
   }[];
   /** Waiting events that succeeded or were given up. The next event of the lane becomes due. */
   ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
-  /** True if an attempt succeeded after earlier attempts had failed. Then all waiting events are due at once. */
+  /** True if an attempt succeeded after earlier attempts had failed. Then all events that wait for a retry are due at once. */
   recovered: boolean;
   /** Why the endpoint must be disabled; null if it stays enabled. */
   disable: DisabledCode | null;
@@ -135,7 +135,7 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
     endpointId: endpoint,
     position,
     failures,
-    takenAt,
+    succeededAt,
     failedAt,
     attempts,
     waits,
@@ -147,7 +147,7 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
     .prepare(`UPDATE webhook_endpoints SET position = max(position, @position), failures = @failures,
       succeeded_at = ifnull(@succeeded, succeeded_at), failed_at = ifnull(@failed, failed_at)
     WHERE id = @endpoint`)
-    .run({ endpoint, position, failures, succeeded: takenAt, failed: failedAt });
+    .run({ endpoint, position, failures, succeeded: succeededAt, failed: failedAt });
   // The endpoint was deleted after its attempts began.
   if (changes === 0) return [];
   if (waits.length > 0)

@@ -20,14 +20,14 @@ export class UnwrittenAttempts {
   /** The number of attempts since the last record. */
   count = 0;
   /** When an attempt last succeeded, in epoch milliseconds; null if no attempt has succeeded since the last record. */
-  takenAt: number | null = null;
+  succeededAt: number | null = null;
   /** When an attempt last failed, in epoch milliseconds; null if no attempt has failed since the last record. */
   failedAt: number | null = null;
 
   /** Adds an attempt that has ended. */
   add(attempt: Attempt): void {
     this.count++;
-    if (attempt.is_success === 1) this.takenAt = attempt.at;
+    if (attempt.is_success === 1) this.succeededAt = attempt.at;
     else {
       this.failedAt = attempt.at;
       this.#hasFailed = true;
@@ -59,7 +59,7 @@ export class UnwrittenAttempts {
     } else if (this.#hasFailed) this.#attempts = this.#attempts.filter(({ is_success }) => is_success === 1);
     this.#hasFailed = false;
     this.count = 0;
-    this.takenAt = null;
+    this.succeededAt = null;
     this.failedAt = null;
   }
 }

@@ -248,7 +248,7 @@ t.test('steps are added, seen on their paths, moved and removed on the pages, in
   await send(`/automations/${utr}/order`, { mail: condition, where: 'up' });
   t.strictSame(await outline(), ['if', 'yes for anns', 'no split', 'one', 'two', 'three']);
   const question = await page(`/automations/${utr}/steps/${split}/remove`);
-  t.match(question, 'Split at random, 40 of 100 contacts');
+  t.match(question, 'Split at random: 40 of 100 contacts take the first path');
   t.equal((await send(`/automations/${utr}/steps/${split}/remove`, { sure: '1' })).statusCode, 303);
   t.strictSame(await outline(), ['if', 'yes for anns', 'one', 'two', 'three']);
 });

@@ -100,10 +100,10 @@ t.test(
     t.ok(found.values[0].low > 50 && found.values[0].high < 130, JSON.stringify(found.values));
     const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' }));
     const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
-    t.match(text, /Goal reached: \d+ more, between \d+ and \d+, of all contacts/);
+    t.match(text, /Goal reached: \d+ contacts? more, probably \d+ to \d+, for all contacts/);
     t.match(text, /data-island="chart"/);
-    t.match(text, /<th[^>]*>Control group plus the likely effect of the automation \(95% certain\)/);
-    t.match(text, /Value EUR: €[\d,.]+ more, between €[\d,.]+ and €[\d,.]+, of all contacts/);
+    t.match(text, /<th[^>]*>Range in which the share of the automation lies \(95% certain\)/);
+    t.match(text, /Value EUR: €[\d,.]+ more, probably €[\d,.]+ to €[\d,.]+, for all contacts/);
   },
 );
 

@@ -83,7 +83,7 @@ t.test('an automation made with forms is the same as one made through the API', 
   t.strictSame(await codes(clicked), await codes(utr));
   const page = textOf((await open(address)).text);
   t.match(page, 'A contact joins the list “Readers”.');
-  t.match(page, 'The 0 contacts who are there already do not enter.');
+  t.match(page, '0 contacts are there already and do not enter.');
   t.equal((await send(`${address}/start`)).status, 303);
   t.equal((await seriesOf(clicked)).is_live, 1);
   t.match(textOf((await open(address)).text), 'Nothing is sent until you resume.');

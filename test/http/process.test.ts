@@ -131,7 +131,10 @@ t.test('while another process holds the write lock, reading goes on and writing 
   for (const response of await Promise.all(writes)) {
     t.equal(response.status, 503);
     t.equal(response.headers.get('retry-after'), '1');
-    t.match(await response.json(), { status: 'failed', errors: 'The database is busy, try again in a moment' });
+    t.match(await response.json(), {
+      status: 'failed',
+      errors: 'This is not possible at the moment, try again in a moment',
+    });
   }
   t.equal((await call(service, '/readyz')).status, 503);
   release();

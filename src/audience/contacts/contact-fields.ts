@@ -2,9 +2,12 @@
 
 /** The properties of a field that every contact has. */
 interface ReservedField {
-  /** The description in the API reference, if there is more to say than “The text as it was given.” */
+  /** The description in the API reference. The default is “The text as it was given.” */
   description?: string;
-  /** Other names for the column of a file, in English and German. Case, spaces and signs are ignored in comparisons. */
+  /**
+   * Other names for the column of a file, in English and German, for the language also in other languages. Case, spaces and signs are ignored in
+   * comparisons.
+   */
   headings: readonly string[];
   /** The value in the sample file. */
   sample: string;
@@ -12,7 +15,7 @@ interface ReservedField {
   autocomplete?: string;
   /** True for a part of a postal address: an import joins several lines of a cell into one. */
   isOfAddress?: true;
-  /** True for a field that the API's contract does not have. The answers of the contract leave it out. */
+  /** True for a field that the API's contract does not have. Responses in the form of the contract leave the field out. */
   isAddition?: true;
 }
 
@@ -156,8 +159,8 @@ export function isLineField(name: string): name is LineName {
   return isReservedField(name) && name !== 'email' && name !== 'alt_email' && name !== 'country';
 }
 
-/** The columns of contacts with free text. */
-export const TEXT_COLUMNS: readonly LineName[] = RESERVED_FIELDS.filter(isLineField);
+/** The columns of the fields that are one line of text. */
+export const LINE_COLUMNS: readonly LineName[] = RESERVED_FIELDS.filter(isLineField);
 
 /**
  * Returns a value for each reserved field, in their order: the result of `line` for fields of one line of text, and the value
@@ -171,13 +174,13 @@ export function byField<Others extends Record<Exclude<ReservedName, LineName>, u
   return Object.fromEntries(entries);
 }
 
-/** The name that stands in place of a field in conditions of mails about the topics that a contact gets. */
+/** Conditions in mails use this name instead of a field name to ask for the topics that a contact gets. */
 export const TOPIC = 'topic';
 
 const RESERVED_NAMES = new Set<string>([
   ...RESERVED_FIELDS,
   TOPIC,
-  // The field of rules for when a contact was added.
+  // Rules of segments use this name for the time when a contact was added.
   'created_at',
   // Placeholders of mails.
   'full_name',
@@ -191,7 +194,7 @@ const RESERVED_NAMES = new Set<string>([
   'prototype',
 ]);
 
-/** Returns true if this name, in any case, is not allowed for a custom field. */
+/** Returns true if a custom field must not have this name. Upper and lower case are the same. */
 export function isReservedName(name: string): boolean {
   return RESERVED_NAMES.has(name.toLowerCase());
 }

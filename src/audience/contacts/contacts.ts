@@ -19,7 +19,7 @@ import {
 } from '../segments/membership.ts';
 import { addressId, isErased } from './address-rows.ts';
 import { parseAddress } from './addresses.ts';
-import { type LineName, TEXT_COLUMNS } from './contact-fields.ts';
+import { LINE_COLUMNS, type LineName } from './contact-fields.ts';
 import { languageCode } from './contact-languages.ts';
 
 /** The fields of a contact in a request. Absent fields are not changed. */
@@ -232,7 +232,7 @@ function contactColumns(db: Db, accountId: number, input: ContactInput, stored: 
   if (address === null) throw new Error('an address reached the database unchecked');
   const address_id = addressId(db, accountId, address);
   const lines: Partial<Record<LineName, string>> = {};
-  for (const column of TEXT_COLUMNS) if (input[column] !== undefined) lines[column] = storedLine(column, input[column]);
+  for (const column of LINE_COLUMNS) if (input[column] !== undefined) lines[column] = storedLine(column, input[column]);
   return {
     ...lines,
     country_id,

@@ -10,7 +10,7 @@ import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { peopleOf, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addAddresses, erasedAmong } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
-import { TEXT_COLUMNS } from './contact-fields.ts';
+import { LINE_COLUMNS } from './contact-fields.ts';
 import {
   type ContactFacts,
   type ContactInput,
@@ -170,7 +170,7 @@ function findAddresses(
  * or the country 0 clears the column.
  */
 const COLUMNS: readonly (readonly [name: string, value: string])[] = [
-  ...TEXT_COLUMNS.map((name) => [name, `ifnull(@${name}, '')`] as const),
+  ...LINE_COLUMNS.map((name) => [name, `ifnull(@${name}, '')`] as const),
   ['alt_email', `nullif(@alt_email, '')`],
   ['country_id', 'nullif(@country_id, 0)'],
 ];
@@ -221,7 +221,7 @@ function readContact(
   const second = text('alt_email');
   if (second !== undefined) input.alt_email = second;
   if (second && parseAddress(second) === null) errors.push(['alt_email', messages.email('alt_email')]);
-  for (const name of TEXT_COLUMNS) {
+  for (const name of LINE_COLUMNS) {
     const value = text(name);
     if (value !== undefined) input[name] = value;
   }

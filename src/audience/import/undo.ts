@@ -13,7 +13,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
-import { TEXT_COLUMNS } from '../contacts/contact-fields.ts';
+import { LINE_COLUMNS } from '../contacts/contact-fields.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
 import {
   peopleOf,
@@ -180,7 +180,7 @@ function removeExpired(db: Db, clock: Clock): boolean {
 const CHUNK = 100;
 
 /** Every column of contacts that an import can change. */
-const COLUMNS = ['email', 'alt_email', 'country_id', ...TEXT_COLUMNS, 'custom_values', 'updated_at'];
+const COLUMNS = ['email', 'alt_email', 'country_id', ...LINE_COLUMNS, 'custom_values', 'updated_at'];
 
 /** The columns of a segment's recipient that an import can change. */
 const MEMBER_COLUMNS = [

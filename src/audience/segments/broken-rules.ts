@@ -63,8 +63,8 @@ export function reviveSegments(db: Db, accountId: number, names: readonly string
     .where(and(eq(segments.user_id, accountId), isNull(segments.deleted_at)))
     .all();
   for (const segment of liveSegments) {
-    const namesField = segment.rules.some(({ field }) => names.some((name) => isSameName(name, field)));
-    if (!namesField || findBrokenRule(segment.rules, liveFields) === null) continue;
+    const mentionsNewField = segment.rules.some(({ field }) => names.some((name) => isSameName(name, field)));
+    if (!mentionsNewField || findBrokenRule(segment.rules, liveFields) === null) continue;
     const { rules, errors } = parseRules(fields, segment, namedFinder(db, accountId));
     if (errors.length > 0) continue;
     db.update(segments).set({ rules }).where(eq(segments.id, segment.id)).run();

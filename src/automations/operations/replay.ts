@@ -103,7 +103,8 @@ const ReplayResult = Type.Object({
   on_the_way: integer({ description: 'The number of entries that would still be active.' }),
   finished: integer({ description: 'The number of entries that would have been completed.' }),
   exited: integer({
-    description: 'The number of entries after which contacts would have exited, the control group included.',
+    description:
+      'The number of entries that would have ended with an exit, including the entries of the control group.',
   }),
   mails: integer({ description: 'The number of e-mails that would have been sent.' }),
   days: Type.Array(
@@ -136,7 +137,7 @@ const ReplayResult = Type.Object({
   not_sent: reasonCounts('e-mails', 'Why e-mails would not have been sent.'),
   limits: Type.Array(choice(...REPLAY_LIMITS), {
     description:
-      'What the replay assumes or leaves out. fields: contacts have their current field values; segments: nobody was in new_segments before they were created; field_changes: past changes of fields are unknown, so only contacts who were added enter by a field; by_hand: entries by hand are left out; earlier_runs: nobody was in the automation before; opens: the given percentages of e-mails are opened and clicked; shorter: the history was too long, so fewer days are replayed; delivery: every e-mail is accepted at once; removed: contacts and events that have been removed are left out.',
+      'What the replay assumes or leaves out. fields: contacts have their current field values; segments: nobody was in new_segments before they were created; field_changes: past changes of fields are unknown, so a trigger on a field only lets in contacts who were added with the value; by_hand: entries by hand are left out; earlier_runs: nobody was in the automation before; opens: the given percentages of e-mails are opened and clicked; shorter: the history was too long, so fewer days are replayed; delivery: every e-mail is accepted at the next full hour; removed: contacts and events that have been removed are left out.',
   }),
   new_segments: Type.Array(
     Type.Object({ segment_id: integer(), segment_name: Type.String(), created_at: isoTimestampSchema() }),
@@ -169,7 +170,7 @@ export type ShownReplay = Static<typeof Replay>;
 export const replayAutomation = operation({
   name: 'Replay an automation over the last days (addition)',
   description:
-    'Runs the automation as it is now over the real history of the account, as if it had been live. Nothing is sent or changed. The answer waits for the result; if the result takes longer, the answer has the progress, and the request can be repeated with the same values. The result is kept for five minutes. 409: another replay replaced the result meanwhile. 422: so many days need too much memory.',
+    'Runs the automation as it is now over the real history of the account, as if it had been live. Nothing is sent or changed. The answer waits for the result; if the result takes longer, the answer has the progress, and the request can be repeated with the same values. The result is kept for five minutes. 409: the automation has no list or segment, or another replay replaced the result meanwhile. 422: so many days need too much memory.',
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
@@ -180,7 +181,7 @@ export const replayAutomation = operation({
     clicks: Type.Optional(
       bounded(0, 100, 5, `The percentage of e-mails that are assumed to be clicked; ${DEFAULT_CLICKS} by default.`),
     ),
-    email: Type.Optional(email()),
+    email: Type.Optional({ ...email(), description: 'Only the paths of the contact with this address.' }),
     limit: Type.Optional(bounded(1, MAX_ROWS, 20, `The maximum number of paths; ${DEFAULT_ROWS} by default.`)),
     after_id: Type.Optional(
       integer({ description: 'next_after_id of the previous page, for the paths after that page.' }),
@@ -220,13 +221,13 @@ export const replayAutomation = operation({
     const { figures, paths } = answer;
     const hadRuns = db.$client.prepare('SELECT 1 FROM enrolments WHERE automation_id = ? LIMIT 1').get(automation.id);
     const new_segments = segmentsSince(db, segmentsOf(automation, steps), figures.from);
-    const limits = REPLAY_LIMITS.filter((limit) => {
-      if (limit === 'segments') return new_segments.length > 0;
-      if (limit === 'field_changes') return trigger === 'field';
-      if (limit === 'by_hand') return trigger === 'hand';
-      if (limit === 'earlier_runs') return hadRuns !== undefined;
-      if (limit === 'opens') return figures.needs_opens;
-      if (limit === 'shorter') return figures.from > beginning(figures.to, days);
+    const limits = REPLAY_LIMITS.filter((code) => {
+      if (code === 'segments') return new_segments.length > 0;
+      if (code === 'field_changes') return trigger === 'field';
+      if (code === 'by_hand') return trigger === 'hand';
+      if (code === 'earlier_runs') return hadRuns !== undefined;
+      if (code === 'opens') return figures.needs_opens;
+      if (code === 'shorter') return figures.from > beginning(figures.to, days);
       return true;
     });
     const result = { ...shownFigures(figures), limits, new_segments, paths: paths.slice(0, limit).map(shownPath) };

@@ -4,7 +4,7 @@
  * form is in screens/steps.tsx.
  */
 import { namesErased } from '../../audience/contacts/address-rows.ts';
-import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { LINE_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { hasContactType } from '../../audience/contacts/contacts.ts';
 import { countryId } from '../../audience/contacts/countries.ts';
@@ -130,7 +130,7 @@ export function requireScopeOfStep(kind: string, { scopes }: Pick<Caller, 'scope
 }
 
 /** The fields of every contact that steps can set. A contact consented with the address, so no step changes the address. */
-export const SETTABLE_FIELDS: readonly string[] = [...TEXT_COLUMNS, 'country'];
+export const SETTABLE_FIELDS: readonly string[] = [...LINE_COLUMNS, 'country'];
 
 /** Returns the names of the settings of a step of this kind. Those of a wait depend on what contacts wait for (`until`). */
 function settingsOf(kind: OtherKind, until: GivenSettings['until']): Required<Settings> {

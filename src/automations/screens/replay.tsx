@@ -286,7 +286,11 @@ function Paths({
           <input key={name} type="hidden" name={name} value={value} />
         ))}
       </SearchForm>
-      {result.paths.length === 0 && <p class="quiet-text">{language.say('automations.replay.noPath')}</p>}
+      {result.paths.length === 0 && (
+        <p class="quiet-text">
+          {language.say(email.trim() === '' ? 'automations.replay.nobody' : 'automations.replay.noPath')}
+        </p>
+      )}
       {result.paths.map((path) => (
         <details key={path.id} open={email.trim() !== ''}>
           <summary>

@@ -167,7 +167,10 @@ function rowsOf(language: Language, { goal, values, treated, held_out }: Results
             treated: share(goal.treated, treated),
             held_out: share(goal.held_out, held_out),
             write: points,
-            verdict: verdictOf(language, goal, treated, (count) => language.number(Math.round(count))),
+            verdict: verdictOf(language, goal, treated, {
+              amount: (count) => language.say('contacts.count', { count: Math.round(count) }),
+              bound: (count) => language.number(Math.round(count)),
+            }),
           },
         ];
   return [
@@ -181,7 +184,7 @@ function rowsOf(language: Language, { goal, values, treated, held_out }: Results
         treated: mean(value.treated, treated),
         held_out: mean(value.held_out, held_out),
         write: money,
-        verdict: verdictOf(language, value, treated, money),
+        verdict: verdictOf(language, value, treated, { amount: money, bound: money }),
       };
     }),
   ];
@@ -189,22 +192,22 @@ function rowsOf(language: Language, { goal, values, treated, held_out }: Results
 
 /**
  * Returns in words what the mails brought from all `people` who got them together; or that this is not certain yet, and in how many days it
- * may be. `write` returns a total as text.
+ * may be. `write` returns a total, and a bound of its range, as text.
  */
 function verdictOf(
   language: Language,
   { difference, low, high, days_more }: Compared,
   people: number,
-  write: (total: number) => string,
+  write: Record<'amount' | 'bound', (total: number) => string>,
 ): string {
   if (difference === null || low === null || high === null) return language.say('automations.results.little');
   if (days_more === null) return language.say('automations.results.noDifference');
   if (days_more > 0) return language.say('automations.results.days', { count: days_more });
   const isMore = low > 0;
-  const total = (value: number) => write(Math.abs(value) * people);
+  const total = (value: number) => Math.abs(value) * people;
   return language.say(isMore ? 'automations.results.more' : 'automations.results.less', {
-    amount: total(difference),
-    low: total(isMore ? low : high),
-    high: total(isMore ? high : low),
+    amount: write.amount(total(difference)),
+    low: write.bound(total(isMore ? low : high)),
+    high: write.bound(total(isMore ? high : low)),
   });
 }

@@ -23,7 +23,7 @@ import { COMMON_HELD_CODES, reportedHold } from '../../delivery/queue/holds.ts';
 import { keptMails, mailingReport, type ShownDeliveryState as Shown } from '../../delivery/reporting/mailing-report.ts';
 import { exportRecipients, findRecipients, RECIPIENT_ACTIVITIES } from '../../delivery/reporting/recipients.ts';
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
-import { findWaitsUntil } from '../../delivery/timing/send-window.ts';
+import { nextSendingTimeOf } from '../../delivery/timing/send-window.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import { bestHourResults } from '../../delivery/variants/best-hour-results.ts';
 import { abTestReport } from '../../delivery/variants/report.ts';
@@ -550,7 +550,7 @@ export const readReport = operation({
     const isRunning = send.status === SINGLE_SEND_STATUS.running;
     // Only these mailings continue when the sending hours begin; a paused or held mailing does not.
     const mayGoOn = mailing?.state === 'sending' || mailing?.state === 'enqueueing';
-    const waits = mayGoOn ? findWaitsUntil(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
+    const waits = mayGoOn ? nextSendingTimeOf(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
     const report = {
       status: send.status,
       ...reportedHold(db.$client, [mailing, send], isUnderWay),

@@ -1,6 +1,6 @@
 /** Reads the values with which the placeholders of a mail are merged for a contact: the reserved fields and the account's custom fields. */
 import type { Database } from 'better-sqlite3';
-import { RESERVED_FIELDS, TEXT_COLUMNS, TOPIC } from '../../audience/contacts/contact-fields.ts';
+import { LINE_COLUMNS, RESERVED_FIELDS, TOPIC } from '../../audience/contacts/contact-fields.ts';
 import { languageCode, languageOfCountry } from '../../audience/contacts/contact-languages.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
@@ -49,7 +49,7 @@ export interface CustomName {
 export function findContactFields(client: Database, contactId: number): ContactFields | undefined {
   return client
     .prepare<[number], ContactFields>(`
-      SELECT email, alt_email, countries.name AS country, ${TEXT_COLUMNS.join(', ')}, custom_values,
+      SELECT email, alt_email, countries.name AS country, ${LINE_COLUMNS.join(', ')}, custom_values,
         ${topicsOf('contacts.user_id', 'contacts.address_id')} AS ${TOPIC}
       FROM contacts LEFT JOIN countries ON countries.id = contacts.country_id WHERE contacts.id = ?`)
     .get(contactId);

@@ -3,12 +3,15 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Log } from '../../log.ts';
 
-/** How long a step must have failed every time before it is reported, in milliseconds. */
+/** How long all attempts of a step must have failed before the step is reported, in milliseconds. */
 const REPORTED_AFTER_MS = 10_000;
 /** How long a failed step is remembered if it is not tried again, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-/** The owners of separate lists of steps: the background thread, its work with sender nodes, and the thread for pages served by nodes. */
+/**
+ * Each of these has its own list of failing steps: the background thread without its work with sender nodes, this work, and the thread for
+ * pages served by nodes.
+ */
 const STEP_OWNERS = ['background', 'nodes', 'node_pages'] as const;
 type StepOwner = (typeof STEP_OWNERS)[number];
 
@@ -60,7 +63,7 @@ export class FailingSteps {
     return this.#failed.size > 0;
   }
 
-  /** Writes and logs which steps began to fail or work again. Call it about once a second. */
+  /** Writes the list of steps that keep failing, and logs the steps that were added to the list or removed from it. Call it about once a second. */
   write(): void {
     const now = this.#monotonic();
     for (const [step, { last }] of this.#failed) if (now - last >= FORGOTTEN_AFTER_MS) this.#failed.delete(step);
@@ -73,9 +76,9 @@ export class FailingSteps {
     writeNamedValue(this.#client, this.#name, text);
     const known: string[] = JSON.parse(before);
     const newlyFailing = reported.filter((step) => !known.includes(step));
-    const recovered = known.filter((step) => !reported.includes(step));
+    const removed = known.filter((step) => !reported.includes(step));
     for (const step of newlyFailing) this.#log({ step }, 'a step keeps failing', 'error');
-    for (const step of recovered) this.#log({ step }, 'a step works again');
+    for (const step of removed) this.#log({ step }, 'a step no longer keeps failing');
   }
 }
 

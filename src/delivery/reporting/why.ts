@@ -14,7 +14,7 @@ import { type PlainCode, type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { reportedHold } from '../queue/holds.ts';
 import { mailsWithinCaps } from '../timing/mail-caps.ts';
-import { waitsUntil } from '../timing/send-window.ts';
+import { nextSendingTime } from '../timing/send-window.ts';
 
 /** The rules, in the order in which they are shown. */
 export const RULES = [
@@ -110,7 +110,7 @@ export function sendingRules(
 ): CheckedRule[] {
   const { held_reason: held } = reportedHold(db.$client, rows, true);
   const window = readSendWindow(db, account);
-  const until = window && waitsUntil(window, now, timeZone);
+  const until = window && nextSendingTime(window, now, timeZone);
   const hours =
     until === null ? sentence('why_hours_open') : sentence('why_hours', { time: minuteOf(isoTimestamp(until)) });
   return [

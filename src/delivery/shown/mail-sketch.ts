@@ -13,16 +13,16 @@ export interface SketchInput {
   readonly html: string;
 }
 
-/** A shape. `amount` is the height of an image as a share of its width, or the number of characters of a text. */
-interface Shape {
-  kind: 'image' | 'title' | 'text' | 'button';
-  amount: number;
-  colour: string;
-}
+/** A shape. `ratio` is the height of an image as a share of its width, `characters` the number of characters of a text. */
+type Shape = { colour: string } & (
+  | { kind: 'image'; ratio: number }
+  | { kind: 'title' | 'text'; characters: number }
+  | { kind: 'button' }
+);
 
 /** Shapes in columns side by side. */
 interface Row {
-  ground: string;
+  background: string;
   columns: Shape[][];
 }
 
@@ -38,7 +38,7 @@ const MAX_COLUMNS = 4;
 const MAX_HTML = 64 * 1024;
 const WHITE = '#ffffff';
 const INK = '#b9c2be';
-const TITLE = '#7d8a85';
+const TITLE_COLOUR = '#7d8a85';
 const IMAGE = '#9fc4b8';
 const BUTTON = '#0b6b57';
 
@@ -49,17 +49,17 @@ type Boxes = Map<string, string>;
 
 /** Returns the sketch as SVG, 96 wide and 120 high. Code that cannot be read gives an empty sheet. */
 export function sketchMail({ json, html }: SketchInput): string {
-  const { ground, rows } = json === '' ? ofHtml(html.slice(0, MAX_HTML)) : ofMjml(json);
-  const [grounds, shapes]: [Boxes, Boxes] = [new Map(), new Map()];
-  addBox(grounds, ground, 0, 0, WIDTH, HEIGHT);
+  const { background, rows } = json === '' ? ofHtml(html.slice(0, MAX_HTML)) : ofMjml(json);
+  const [backgrounds, shapes]: [Boxes, Boxes] = [new Map(), new Map()];
+  addBox(backgrounds, background, 0, 0, WIDTH, HEIGHT);
   let top = MARGIN;
   for (const row of rows.slice(0, MAX_SHAPES)) {
     if (top >= HEIGHT) break;
     const height = drawRow(shapes, row, top);
-    if (row.ground !== ground) addBox(grounds, row.ground, 0, top - GAP / 2, WIDTH, height);
+    if (row.background !== background) addBox(backgrounds, row.background, 0, top - GAP / 2, WIDTH, height);
     top += height;
   }
-  const paths = [...grounds, ...shapes].map(([colour, path]) => `<path fill="${colour}" d="${path}"/>`);
+  const paths = [...backgrounds, ...shapes].map(([colour, path]) => `<path fill="${colour}" d="${path}"/>`);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">${paths.join('')}</svg>`;
 }
 
@@ -79,19 +79,21 @@ function drawRow(boxes: Boxes, { columns }: Row, top: number): number {
 }
 
 /** Draws a shape and returns where it ends. */
-function drawShape(boxes: Boxes, { kind, amount, colour }: Shape, left: number, top: number, width: number): number {
-  if (kind === 'image' || kind === 'button') {
+function drawShape(boxes: Boxes, shape: Shape, left: number, top: number, width: number): number {
+  const { kind, colour } = shape;
+  if (shape.kind === 'image' || shape.kind === 'button') {
     const [wide, high] =
-      kind === 'button' ? [Math.min(width, 34), 9] : [width, Math.max(6, Math.min(44, amount * width))];
+      shape.kind === 'button' ? [Math.min(width, 34), 9] : [width, Math.max(6, Math.min(44, shape.ratio * width))];
     addBox(boxes, colour, left, top, wide, high);
     return top + high;
   }
+  const { characters } = shape;
   const thick = kind === 'title' ? 5 : 2.5;
   // The approximate number of characters in a line of a mail of this width.
   const perLine = (width / (WIDTH - 2 * MARGIN)) * (kind === 'title' ? 30 : 65);
-  const lines = Math.max(1, Math.min(kind === 'title' ? 2 : 6, Math.ceil(amount / perLine)));
+  const lines = Math.max(1, Math.min(kind === 'title' ? 2 : 6, Math.ceil(characters / perLine)));
   for (let line = 0; line < lines; line++) {
-    const share = line < lines - 1 ? 1 : Math.max(0.25, Math.min(1, amount / perLine - line));
+    const share = line < lines - 1 ? 1 : Math.max(0.25, Math.min(1, characters / perLine - line));
     addBox(boxes, colour, left, top + line * thick * 2, width * share, thick);
   }
   return top + (lines * 2 - 1) * thick;
@@ -102,13 +104,15 @@ function addBox(boxes: Boxes, colour: string, x: number, y: number, width: numbe
   boxes.set(colour, `${boxes.get(colour) ?? ''}M${left} ${top}h${wide}v${high}h-${wide}z`);
 }
 
-/** Returns a colour such as #1d5b46; for another value `otherwise`, so that nothing else of a mail gets into the picture. */
+/**
+ * Returns the value if it is a colour such as #1d5b46, else `otherwise`, so that no other text of the mail gets into the picture.
+ */
 function colourOf(value: string | undefined, otherwise: string): string {
   return value !== undefined && /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(value.trim()) ? value.trim() : otherwise;
 }
 
 interface Sketch {
-  ground: string;
+  background: string;
   rows: Row[];
 }
 
@@ -117,26 +121,26 @@ function ofMjml(json: string): Sketch {
   try {
     root = parseMjml(json);
   } catch (error) {
-    if (error instanceof ContentError) return { ground: WHITE, rows: [] };
+    if (error instanceof ContentError) return { background: WHITE, rows: [] };
     throw error;
   }
   const body = root.children?.find(({ tagName }) => tagName === 'mj-body');
-  const ground = colourOf(body?.attributes['background-color'], WHITE);
-  return { ground, rows: (body?.children ?? []).flatMap((part) => rowsOf(part, ground)) };
+  const background = colourOf(body?.attributes['background-color'], WHITE);
+  return { background, rows: (body?.children ?? []).flatMap((part) => rowsOf(part, background)) };
 }
 
 function rowsOf(part: MjmlNode, around: string): Row[] {
-  const ground = colourOf(part.attributes['background-color'], around);
+  const background = colourOf(part.attributes['background-color'], around);
   const inner = part.children ?? [];
   switch (part.tagName) {
     case 'mj-wrapper':
-      return inner.flatMap((section) => rowsOf(section, ground));
+      return inner.flatMap((section) => rowsOf(section, background));
     case 'mj-section': {
       const columns = inner.flatMap((child) => (child.tagName === 'mj-group' ? (child.children ?? []) : [child]));
-      return [{ ground, columns: columns.map((column) => (column.children ?? []).flatMap(shapesOf)) }];
+      return [{ background, columns: columns.map((column) => (column.children ?? []).flatMap(shapesOf)) }];
     }
     case 'mj-hero':
-      return [{ ground, columns: [inner.flatMap(shapesOf)] }];
+      return [{ background, columns: [inner.flatMap(shapesOf)] }];
     case 'mj-raw':
       return ofHtml((part.content ?? '').slice(0, MAX_HTML)).rows;
     default:
@@ -153,34 +157,36 @@ function shapesOf({ tagName, attributes, content = '' }: MjmlNode): Shape[] {
   switch (tagName) {
     case 'mj-image': {
       const isLogo = Number.parseInt(attributes.width ?? '', 10) < MAX_LOGO;
-      return [{ kind: 'image', amount: isLogo ? 0.15 : 0.5, colour: IMAGE }];
+      return [{ kind: 'image', ratio: isLogo ? 0.15 : 0.5, colour: IMAGE }];
     }
     case 'mj-button':
-      return [{ kind: 'button', amount: 0, colour: colourOf(attributes['background-color'], BUTTON) }];
+      return [{ kind: 'button', colour: colourOf(attributes['background-color'], BUTTON) }];
     case 'mj-text': {
-      const amount = content.replaceAll(/<[^<>]*>/g, '').trim().length;
+      const characters = content.replaceAll(/<[^<>]*>/g, '').trim().length;
       const isTitle = Number.parseInt(attributes['font-size'] ?? '', 10) >= TITLE_SIZE || /<h[1-3][\s>]/i.test(content);
-      return amount === 0 ? [] : [{ kind: isTitle ? 'title' : 'text', amount, colour: isTitle ? TITLE : INK }];
+      return characters === 0
+        ? []
+        : [{ kind: isTitle ? 'title' : 'text', characters, colour: isTitle ? TITLE_COLOUR : INK }];
     }
     default:
       return [];
   }
 }
 
-const TITLES = new Set(['h1', 'h2', 'h3']);
+const TITLE_TAGS = new Set(['h1', 'h2', 'h3']);
 /** Elements whose end is the end of a text. */
 const BLOCKS = new Set(['p', 'div', 'td', 'th', 'li', 'h1', 'h2', 'h3', 'h4', 'table', 'tr', 'section', 'body']);
 const UNSEEN = new Set(['head', 'script', 'style', 'title']);
 
 function ofHtml(html: string): Sketch {
   const shapes: Shape[] = [];
-  let ground = WHITE;
+  let background = WHITE;
   let unseen = 0;
   let characters = 0;
   let isTitle = false;
   const endText = () => {
     if (characters > 0)
-      shapes.push({ kind: isTitle ? 'title' : 'text', amount: characters, colour: isTitle ? TITLE : INK });
+      shapes.push({ kind: isTitle ? 'title' : 'text', characters, colour: isTitle ? TITLE_COLOUR : INK });
     characters = 0;
   };
   const parser = new Parser({
@@ -188,21 +194,22 @@ function ofHtml(html: string): Sketch {
       if (UNSEEN.has(name)) unseen++;
       if (unseen > 0) return;
       const painted = /background(?:-color)?\s*:\s*(#[0-9a-f]{3,6})\b/i.exec(attributes.style ?? '')?.[1];
-      if (name === 'body') ground = colourOf(painted ?? attributes.bgcolor, ground);
+      if (name === 'body') background = colourOf(painted ?? attributes.bgcolor, background);
       if (name === 'img') {
         endText();
         const [wide, high] = [Number(attributes.width), Number(attributes.height)];
         if (wide === 1 || high === 1) return;
-        shapes.push({ kind: 'image', amount: wide > 0 && high > 0 ? high / wide : 0.5, colour: IMAGE });
+        shapes.push({ kind: 'image', ratio: wide > 0 && high > 0 ? high / wide : 0.5, colour: IMAGE });
       }
       if (name === 'a' && painted !== undefined) {
         endText();
-        shapes.push({ kind: 'button', amount: 0, colour: colourOf(painted, BUTTON) });
+        shapes.push({ kind: 'button', colour: colourOf(painted, BUTTON) });
+        // The text of a button is not drawn.
         unseen = 1;
       }
       if (BLOCKS.has(name)) {
         endText();
-        isTitle = TITLES.has(name);
+        isTitle = TITLE_TAGS.has(name);
       }
     },
     ontext(text) {
@@ -217,5 +224,5 @@ function ofHtml(html: string): Sketch {
   });
   parser.end(html);
   endText();
-  return { ground, rows: shapes.map((shape) => ({ ground, columns: [[shape]] })) };
+  return { background, rows: shapes.map((shape) => ({ background, columns: [[shape]] })) };
 }

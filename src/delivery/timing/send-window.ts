@@ -12,10 +12,11 @@ import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 const LAST_SEARCHED_DAY = 8;
 
 /**
- * Returns when mail that is due at `now` may be sent by these sending hours; null if it may be sent at once. A window skipped by a clock
- * change is ignored; a window whose hour occurs twice is open both times.
+ * Returns when mail that is due at `now` may be sent within these sending hours; null if it may be sent at once. A window
+ * skipped by a clock change is ignored. If the hour of a window occurs twice, the window is open both times, but the result is never the
+ * second opening.
  */
-export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
+export function nextSendingTime({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
   const isOpen = (moment: Date) => {
     const { date, time } = wallClock(moment, timeZone);
     return days.includes(weekdayOf(date)) && time >= opens && time < closes;
@@ -33,14 +34,14 @@ export function waitsUntil({ days, opens, closes }: SendWindow, now: Date, timeZ
 /** Returns the accounts whose mail waits for their sending hours at `now`. */
 export function waitingAccounts(client: Database, now: Date, timeZone: string): Set<number> {
   const rows = client.prepare<[], { id: number; send_window: string }>(WINDOWS).all();
-  const waiting = rows.filter((row) => waitsUntil(JSON.parse(row.send_window), now, timeZone) !== null);
+  const waiting = rows.filter((row) => nextSendingTime(JSON.parse(row.send_window), now, timeZone) !== null);
   return new Set(waiting.map(({ id }) => id));
 }
 
 const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_window WHERE send_window IS NOT NULL';
 
-/** Returns when mail of an account that is due at `now` may be sent by the account's sending hours; null if it may be sent at once. */
-export function findWaitsUntil(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
+/** Returns when mail of an account that is due at `now` may be sent within the account's sending hours; null if it may be sent at once. */
+export function nextSendingTimeOf(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
   const window = readSendWindow(db, accountId);
-  return window && waitsUntil(window, now, timeZone);
+  return window && nextSendingTime(window, now, timeZone);
 }

@@ -1,4 +1,4 @@
-/** Removes what is kept only for a time of transactional mail: idempotency keys, and the records of mails. */
+/** Removes the data of transactional mail that are kept only for a time: idempotency keys and records of mails. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 
@@ -12,10 +12,10 @@ const RECORDS_MS = 90 * DAY_MS;
 /** The number of rows that are removed in one transaction, which takes some milliseconds. */
 const ROWS = 200;
 /**
- * The number of bytes of kept messages that are removed in one transaction. It is exceeded by at most one message of 1 MiB. It is limited
- * because SQLite overwrites removed bytes.
+ * The maximum number of bytes of stored messages that one transaction removes; the last message, of up to 1 MiB, may exceed it. There is a
+ * maximum because SQLite overwrites removed bytes.
  */
-const KEPT_BYTES = 2 * 1024 * 1024;
+const MAX_REMOVED_BYTES = 2 * 1024 * 1024;
 /** The delay before the next search, once nothing is left to remove, in milliseconds. */
 const IDLE_MS = 60_000;
 
@@ -28,8 +28,8 @@ const NEWEST_EXCESS_KEY = `
   SELECT created_at FROM transactional_mails INDEXED BY transactional_mails_keyed
   WHERE idempotency_key IS NOT NULL ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_KEYS}`;
 /**
- * SQL that removes old mails. It examines only the oldest rows, so that the cost does not depend on the number of rows. A mail stays queued
- * for at most 4 days.
+ * SQL that removes old mails. It examines only the oldest rows, so that the cost does not depend on the number of rows. Queued mails are
+ * not removed. They cannot block the removal, because a mail stays queued for at most 4 days.
  */
 const REMOVE_OLD = removeSome(`
   SELECT id FROM (SELECT id, created_at, state FROM transactional_mails ORDER BY id LIMIT ${ROWS})
@@ -37,7 +37,7 @@ const REMOVE_OLD = removeSome(`
 const ERASE = removeSome(`
   SELECT id FROM transactional_mails INDEXED BY transactional_mails_address WHERE address_id = @address ORDER BY id LIMIT ${ROWS}`);
 
-/** Returns SQL that removes the first of these mails, as many as fit into one transaction, with the messages that are kept of them. */
+/** Returns SQL that removes the first of these mails, as many as fit into one transaction, together with their stored messages. */
 function removeSome(mails: string): string {
   return `
     DELETE FROM transactional_mails WHERE id IN (
@@ -45,10 +45,10 @@ function removeSome(mails: string): string {
         SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
           SELECT m.id, ifnull((SELECT length(k.message) FROM sent_transactional_mails k WHERE k.mail_id = m.id), 0) AS bytes
           FROM (${mails}) m))
-      WHERE bytes_before < ${KEPT_BYTES})`;
+      WHERE bytes_before < ${MAX_REMOVED_BYTES})`;
 }
 
-/** Removes some of the mails to an address with the messages that are kept of them. Returns true if there were any. */
+/** Removes some of the mails to an address, together with their stored messages. Returns true if there were any. */
 export function eraseSomeMails(client: Database, address: number): boolean {
   return client.prepare(ERASE).run({ address }).changes > 0;
 }
@@ -58,10 +58,10 @@ export class OldMails {
   readonly #client: Database;
   #restsUntil = Number.NEGATIVE_INFINITY;
   /**
-   * The time before which keys are removed in the current round; null before the round. It is found once per round, because counting the
-   * keys takes long.
+   * The time before which keys exceed MAX_KEYS; 0 if none do; null before the round. It is found once per round, because counting the keys
+   * takes long.
    */
-  #removeKeysBefore: number | null = null;
+  #excessKeysBefore: number | null = null;
 
   constructor(client: Database) {
     this.#client = client;
@@ -74,9 +74,9 @@ export class OldMails {
   continueRemoval(now: number, monotonic: number): boolean {
     if (monotonic < this.#restsUntil) return false;
     const client = this.#client;
-    this.#removeKeysBefore ??=
+    this.#excessKeysBefore ??=
       (client.prepare<[], { created_at: number }>(NEWEST_EXCESS_KEY).get()?.created_at ?? -1) + 1;
-    const before = Math.max(now - KEYS_MS, this.#removeKeysBefore);
+    const before = Math.max(now - KEYS_MS, this.#excessKeysBefore);
     const hasMore = client
       .transaction(() => {
         const keys = client.prepare(FORGET_KEYS).run({ before }).changes;
@@ -85,7 +85,7 @@ export class OldMails {
       })
       .immediate();
     if (hasMore) return true;
-    this.#removeKeysBefore = null;
+    this.#excessKeysBefore = null;
     this.#restsUntil = monotonic + IDLE_MS;
     return false;
   }

@@ -83,6 +83,6 @@ export const REFUSAL_SENTENCES = {
   being_mailed: 'An e-mail to this contact is just being sent: try again in a moment',
   other_site: 'This request came from a page of another website',
   not_found: 'Record Not Found',
-  database_busy: 'The database is busy, try again in a moment',
+  database_busy: 'This is not possible at the moment, try again in a moment',
   payload_too_large: 'Payload Too Large',
 } as const;

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import Type, { type Static } from 'typebox';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
-import { TEXT_COLUMNS } from '../../audience/contacts/contact-fields.ts';
+import { LINE_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { NewContact } from '../../audience/contacts/operations.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
@@ -184,7 +184,7 @@ function checkCustomFields(
 
 /** Returns the values of a request, without empty ones, by the keys of their fields. */
 function valuesOf(db: Db, accountId: number, input: SubscriptionInput): Record<string, string> {
-  const reserved = TEXT_COLUMNS.map((name) => [name, input[name]?.trim() ?? ''] as const);
+  const reserved = LINE_COLUMNS.map((name) => [name, input[name]?.trim() ?? ''] as const);
   const custom = Object.entries(input.custom_field ?? {}).flatMap(([name, value]) => {
     const field = findField(db, accountId, name);
     return field === undefined ? [] : [[keyOf(field), value.trim()] as const];

@@ -11,7 +11,10 @@ export const AddressList = Type.String({ description: 'One address, or several s
 const MAX_LISTED = 20;
 const MAX_LISTED_CHARACTERS = 260;
 
-/** Adds a field error that lists the invalid addresses. Does nothing if there is no list. */
+/**
+ * Adds a field error if a list has too many addresses, none, or invalid ones; the last error lists the invalid addresses. Does nothing if
+ * there is no list.
+ */
 export async function checkAddressList(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
   if (list === undefined) return;
   const parsed = await parseAddressList(list, MAX_ARRAY_ITEMS);
@@ -21,6 +24,7 @@ export async function checkAddressList(list: string | undefined, errors: FieldEr
     return;
   }
   const invalid = parsed.bad.slice(0, MAX_LISTED).map((address) => address.slice(0, MAX_LISTED_CHARACTERS));
+  // The list of addresses replaces the full stop.
   const text = String(messages.email('email_address')).slice(0, -1);
   errors.add(
     'email_address',
@@ -36,7 +40,7 @@ export async function readAddressList(list: string): Promise<Address[]> {
 
 const MAX_TEST_ADDRESSES = 10;
 
-/** Adds the field errors for the addresses of a test mail, of which at most ten are allowed. */
+/** Adds the field errors for the addresses of a test mail. At most ten addresses are allowed. */
 export async function checkTestAddresses(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
   await checkAddressList(list, errors);
   if (list === undefined || errors.has('email_address')) return;

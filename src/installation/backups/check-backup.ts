@@ -9,7 +9,7 @@ import {
   connect,
   type Db,
   dropTriggers,
-  hasTriggers,
+  hasCurrentTriggers,
   hasTriggersOutsideMigrations,
   MIGRATIONS,
   migrateAndSeed,
@@ -41,8 +41,8 @@ export interface Comparison {
   people_lost: number;
   mailings_lost: number;
   /**
-   * The number of addresses that unsubscribed or were suppressed after the backup. The backup does not know about them, so they
-   * would get mail again.
+   * The number of addresses that unsubscribed or were suppressed after the backup; all of them if the backup is from another installation.
+   * The backup does not know about them, so they would get mail again.
    */
   left_since: number;
 }
@@ -60,7 +60,8 @@ export function openBackup(path: string, name: string): Db {
 }
 
 /**
- * Returns why a file cannot be restored; null if nothing prevents it. The schema is checked first, because the other checks may run
+ * Returns why a file cannot be restored; null if nothing prevents it. Drops triggers that are not those of this release, before they can
+ * run. The schema is checked first, because the other checks may run
  * triggers and expressions of the schema.
  */
 function problemOf(db: Db, file: string): Sentence | null {
@@ -72,7 +73,7 @@ function problemOf(db: Db, file: string): Sentence | null {
     const foreign = findForeignPart(db.$client);
     if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
     // The triggers may be from another release, or malicious. The upgrade installs the triggers of this release.
-    if (hasTriggersOutsideMigrations(db.$client) && !hasTriggers(db.$client)) dropTriggers(db.$client);
+    if (hasTriggersOutsideMigrations(db.$client) && !hasCurrentTriggers(db.$client)) dropTriggers(db.$client);
     const integrity = checkIntegrity(db);
     return integrity === 'ok' ? null : damaged(integrity);
   } catch (error) {
@@ -82,8 +83,8 @@ function problemOf(db: Db, file: string): Sentence | null {
 }
 
 /**
- * Checks an uploaded file and compares it with the database at `databasePath`. Upgrades the schema of the file, so that an upgrade cannot
- * fail at the start after the restore. Throws as `openBackup` does. Leaves the database in one file, without a write-ahead log.
+ * Checks an uploaded file and compares it with the database at `databasePath`. Upgrades the schema of the file, so that the upgrade cannot
+ * fail when Sendlark starts after the restore. Throws as `openBackup` does. Leaves the database in one file, without a write-ahead log.
  */
 export function checkBackup(path: string, name: string, databasePath: string): Comparison {
   const backup = openBackup(path, name);
@@ -154,8 +155,8 @@ function lastId(client: Database, table: string): number {
 
 /** Counts the rows with an id beyond `after`. Deleted contacts do not count. */
 function count(client: Database, table: string, after = 0): number {
-  const isPresent = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
-  return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${isPresent}`).pluck().get(after));
+  const andPresent = table === 'contacts' ? 'AND deleted_at IS NULL' : '';
+  return Number(client.prepare(`SELECT count(*) FROM ${table} WHERE id > ? ${andPresent}`).pluck().get(after));
 }
 
 /** SQLite's own tables, and Drizzle's list of migrations. */

@@ -1,4 +1,7 @@
-/** Sends pages and withdrawals to nodes. A page is sent repeatedly until its node has confirmed it or lost its lease. */
+/**
+ * Sends pages, each with some recipients of a mailing, and withdrawals to nodes. A page is sent repeatedly until its node has confirmed it
+ * or lost its lease.
+ */
 import { setTimeout } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Claim } from '../../delivery/queue/candidates.ts';
@@ -17,7 +20,7 @@ import type { Contents } from './contents.ts';
 const PAGE_ROWS = 100;
 const PAGE_CHARACTERS = 100_000;
 /**
- * The size in bytes up to which a page is sent in a message, of which NATS allows 1 MiB. The values of a single recipient can be larger; the
+ * The size in bytes up to which a page is sent in one message. NATS allows messages of up to 1 MiB. The values of a single recipient can be larger; the
  * node then fetches the page in parts.
  */
 const MAX_MESSAGE = 900 * 1024;
@@ -38,7 +41,11 @@ export class PageSender {
     this.#connection = connection;
   }
 
-  /** Sends a page repeatedly until the node confirms it or `isOpen` returns false. A node takes each page only once. */
+  /**
+   * Sends a page repeatedly until the node confirms it or `isOpen` returns false. A node takes each page only once. `run` is the run of the
+   * node, `brain` the run of this controller, and `head` the page without its recipients. `isOpen` returns false once the page is no longer
+   * assigned to the node.
+   */
   send(
     run: string,
     brain: string,
@@ -72,11 +79,11 @@ export class PageSender {
   async #deliver(run: string, command: Command, isOpen: () => boolean): Promise<void> {
     const bytes = encode(command);
     if (bytes.length <= MAX_MESSAGE) return this.#repeat(run, bytes, isOpen);
-    const pageIn = this.#contents.storeTemporarily(Buffer.from(JSON.stringify(command.page)));
+    const contentName = this.#contents.storeTemporarily(Buffer.from(JSON.stringify(command.page)));
     try {
-      await this.#repeat(run, encode({ brain: command.brain, pageIn }), isOpen);
+      await this.#repeat(run, encode({ brain: command.brain, pageIn: contentName }), isOpen);
     } finally {
-      this.#contents.removeTemporary(pageIn);
+      this.#contents.removeTemporary(contentName);
     }
   }
 

@@ -29,7 +29,7 @@ export const providers: Translation<typeof english> = {
   'providers.field.provider': 'Anbieter',
   'providers.field.secret': 'Schlüssel oder Passwort',
   'providers.hint.secret':
-    'Mailgun: der „HTTP webhook signing key“. SendGrid: der „verification key“ des signierten Event-Webhooks. Amazon SES: leer lassen. Andere: ein Passwort Ihrer Wahl oder leer, dann ist allein die Adresse das Geheimnis.',
+    'Mailgun: der „HTTP webhook signing key“. SendGrid: der „verification key“ des signierten Event-Webhooks. Amazon SES: leer lassen. Andere: ein Passwort Ihrer Wahl. Ohne Passwort sind Sie nur geschützt, solange die Adresse geheim bleibt.',
   'providers.add.submit': 'Adresse erstellen',
   'providers.name.ses': 'Amazon SES',
   'providers.name.mailgun': 'Mailgun',
@@ -45,10 +45,10 @@ export const providers: Translation<typeof english> = {
   'providers.last': 'Letztes Ereignis: „{event}“, {time}',
   'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
   'providers.refusal.signature':
-    'Die Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Löschen Sie die Adresse sonst und erstellen Sie eine mit dem richtigen Schlüssel.',
+    'Die Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Wenn nicht, löschen Sie die Adresse und erstellen Sie eine neue mit dem richtigen Schlüssel.',
   'providers.refusal.expired': 'Die Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
   'providers.refusal.login':
-    'Die Anfrage hatte kein oder ein anderes Passwort. Tragen Sie beim Anbieter ein, was Sie hier gewählt haben.',
+    'Das Passwort der Anfrage fehlte oder war falsch. Tragen Sie beim Anbieter das Passwort ein, das Sie hier gewählt haben.',
   'providers.refusal.topic':
     'Die Anfrage kam von einem anderen Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
   'providers.refusal.malformed':
@@ -77,14 +77,14 @@ export const providers: Translation<typeof english> = {
     'Schalten Sie dort den „signed event webhook“ ein und kopieren Sie seinen „verification key“. Mit „Test integration“ probieren Sie es aus.',
   'providers.step.brevo.1':
     'Öffnen Sie „Transactional“, „Settings“, „Webhook“: Tragen Sie diese Adresse für „soft bounce“, „hard bounce“, „blocked“, „complaint“, „invalid email“ und „unsubscribed“ ein.',
-  'providers.step.brevo.2': 'Die Webhooks für Marketing-Kampagnen sind andere und werden nicht gebraucht.',
+  'providers.step.brevo.2': 'Für Marketing-Kampagnen hat Brevo eigene Webhooks. Diese brauchen Sie nicht.',
   'providers.step.sparkpost.1':
     'Öffnen Sie „Configuration“, „Webhooks“: Erstellen Sie einen mit dieser Adresse für „bounce“, „out of band“, „delay“, „spam complaint“, „list unsubscribe“ und „link unsubscribe“.',
   'providers.step.sparkpost.2': 'Mit „Test“ probieren Sie es aus.',
   'providers.step.password':
     'Sie haben ein Passwort gewählt: Wählen Sie dort „basic authentication“ mit beliebigem Benutzernamen und diesem Passwort.',
   'providers.count.permanent': 'Bounces: gesperrt',
-  'providers.count.returned': 'Bounces aus anderen Gründen',
+  'providers.count.returned': 'Bounces, die nicht an der Adresse liegen: nicht gesperrt',
   'providers.count.temporary': 'Verzögert: nichts geändert',
   'providers.count.complaints': 'Beschwerden: gesperrt',
   'providers.count.unsubscribes': 'Von allen Mails abgemeldet',

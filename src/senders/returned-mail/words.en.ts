@@ -25,7 +25,7 @@ export const providers = {
   'providers.field.provider': 'Provider',
   'providers.field.secret': 'Key or password',
   'providers.hint.secret':
-    'Mailgun: the HTTP webhook signing key. SendGrid: the verification key of the signed event webhook. Amazon SES: leave it empty. Others: a password of your choice, or empty, then the address alone is the secret.',
+    'Mailgun: the HTTP webhook signing key. SendGrid: the verification key of the signed event webhook. Amazon SES: leave it empty. Others: a password of your choice. If you leave this empty, only keeping the address secret protects you.',
   'providers.add.submit': 'Create address',
   'providers.name.ses': 'Amazon SES',
   'providers.name.mailgun': 'Mailgun',
@@ -41,11 +41,12 @@ export const providers = {
   'providers.last': 'Last event: “{event}”, {time}',
   'providers.refusedLast': 'A request was refused {time}:',
   'providers.refusal.signature':
-    'its signature does not match. Check that the key is that of this address; delete the address and make another one with the right key.',
+    'its signature does not match. Check that the key belongs to this address. If it does not, delete the address and create another with the right key.',
   'providers.refusal.expired': 'its signature is older than a day. Check the clock of this machine.',
-  'providers.refusal.login': 'it had no password or another one. Enter at the provider what you chose here.',
+  'providers.refusal.login':
+    'its password was missing or wrong. Enter at the provider the password that you chose here.',
   'providers.refusal.topic':
-    'it came from another topic than the one confirmed first. Make another address for another topic.',
+    'it came from another topic than the one confirmed first. Create another address for another topic.',
   'providers.refusal.malformed':
     'it was not in the form that this provider documents. Check that the provider is the right one.',
   'providers.topic': 'Topic: {topic}',
@@ -70,14 +71,14 @@ export const providers = {
     'Switch on the signed event webhook there and copy its verification key. Use “Test integration” to try it.',
   'providers.step.brevo.1':
     'Open Transactional, Settings, Webhook: add this address for soft bounce, hard bounce, blocked, complaint, invalid email and unsubscribed.',
-  'providers.step.brevo.2': 'The webhooks for marketing campaigns are others: they are not needed.',
+  'providers.step.brevo.2': 'Brevo has separate webhooks for marketing campaigns. You do not need those.',
   'providers.step.sparkpost.1':
     'Open Configuration, Webhooks: create one with this address for bounce, out of band, delay, spam complaint, list unsubscribe and link unsubscribe.',
   'providers.step.sparkpost.2': 'Use “Test” to try it.',
   'providers.step.password':
     'You chose a password: choose basic authentication there, with any user name and this password.',
   'providers.count.permanent': 'Bounces: suppressed',
-  'providers.count.returned': 'Bounces for other reasons',
+  'providers.count.returned': 'Bounces not due to the address: not suppressed',
   'providers.count.temporary': 'Delayed: nothing changed',
   'providers.count.complaints': 'Complaints: suppressed',
   'providers.count.unsubscribes': 'Unsubscribed from all mail',

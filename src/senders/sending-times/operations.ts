@@ -1,6 +1,6 @@
 /**
- * When mail of single sends and automations is sent (additions): frequency caps, sending hours, and the limits of results that pause single
- * sends.
+ * When mail of single sends and automations is sent (additions): frequency caps, sending hours, and the limits above which the results
+ * of a single send hold it.
  */
 import Type, { type Static } from 'typebox';
 import {
@@ -15,7 +15,7 @@ import type { MailCap } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { markEarlierMailsSoon } from '../../delivery/queue/ledger/earlier-mails.ts';
 import { MAX_CAP_DAYS, MAX_CAP_MAILS, MAX_CAPS } from '../../delivery/timing/mail-caps.ts';
-import { waitsUntil } from '../../delivery/timing/send-window.ts';
+import { nextSendingTime } from '../../delivery/timing/send-window.ts';
 import { LIMITS, MIN_RESULTS } from '../../delivery/watch/limits.ts';
 import { sentence } from '../../errors/sentences.ts';
 import {
@@ -66,8 +66,10 @@ const NewWindow = Type.Object({
       empty: [],
     }),
   ),
-  opens: Type.Optional(line({ description: 'HH:MM in the zone of schedules. Needed with days.' })),
-  closes: Type.Optional(line({ description: 'HH:MM, after opens; 24:00 is the end of the day. Needed with days.' })),
+  opens: Type.Optional(line({ description: 'HH:MM in the time zone of schedules. Required if days is not empty.' })),
+  closes: Type.Optional(
+    line({ description: 'HH:MM, after opens; 24:00 is the end of the day. Required if days is not empty.' }),
+  ),
 });
 
 const Window = Type.Object({
@@ -78,8 +80,11 @@ const Window = Type.Object({
 
 const Times = Type.Object({
   window: nullable(Window, 'Null: mail is sent at any time.'),
-  time_zone: Type.String({ description: 'The zone of schedules.' }),
-  waits_until: nullable(isoTimestampSchema(), 'When mail that waits now is sent; null while mail is sent.'),
+  time_zone: Type.String({ description: 'The time zone of schedules.' }),
+  waits_until: nullable(
+    isoTimestampSchema(),
+    'When mail that is waiting now will be sent; null if mail may be sent now.',
+  ),
 });
 
 const ResultLimits = Type.Object(
@@ -91,14 +96,19 @@ const ResultLimits = Type.Object(
     limits: Type.Array(
       Type.Object({
         code: Type.String({ description: 'The held_code of a single send that exceeds this limit.' }),
-        measure: { ...choice(...LIMITS.map(({ measure }) => measure)), description: 'The counter that is compared.' },
+        measure: {
+          ...choice(...LIMITS.map(({ measure }) => measure)),
+          description: 'The kind of result whose share is compared with the limit.',
+        },
         per_thousand: integer({ description: 'The limit per thousand results.' }),
-        least: integer({ description: 'The minimum of the counter for a hold.' }),
+        least: integer({
+          description: 'The single send is held only if it has at least this number of results of this kind.',
+        }),
       }),
-      { description: 'The limits.' },
+      { description: 'The limits by kind of result.' },
     ),
   },
-  { description: 'The limits.' },
+  { description: 'Whether results hold single sends, and at which limits.' },
 );
 
 export type ResultLimits = Static<typeof ResultLimits>;
@@ -141,7 +151,7 @@ export const readWindow = operation({
   output: Times,
   run({ db, clock, config, accountId }): Static<typeof Times> {
     const window = readSendWindow(db, accountId);
-    const until = window && waitsUntil(window, clock.now(), config.TIME_ZONE);
+    const until = window && nextSendingTime(window, clock.now(), config.TIME_ZONE);
     return { window, time_zone: config.TIME_ZONE, waits_until: until && isoTimestamp(until) };
   },
 });

@@ -88,5 +88,5 @@ t.test('a step that keeps failing is an error, once, and said to work again', as
   t.strictSame(said(), [{ step: 'A/B tests', text: 'a step keeps failing', level: 'error' }]);
   app.db.exec('ALTER TABLE missing_tests RENAME TO ab_tests');
   await app.background();
-  t.strictSame(said(), [{ step: 'A/B tests', text: 'a step works again', level: 'info' }]);
+  t.strictSame(said(), [{ step: 'A/B tests', text: 'a step no longer keeps failing', level: 'info' }]);
 });

@@ -1,6 +1,6 @@
 /** The days and hours at which mail leaves. */
 import t, { type Test } from 'tap';
-import { waitsUntil } from '../../../src/delivery/timing/send-window.ts';
+import { nextSendingTime } from '../../../src/delivery/timing/send-window.ts';
 import { DAY, HOUR, mailsInBrief, withWelcomeSeries } from '../../support/automations.ts';
 import { createSend, outboxOf, RECALL, readyToSend, sendReport } from '../../support/single-sends.ts';
 
@@ -10,7 +10,7 @@ const WORK = { days: [1, 2, 3, 4, 5], opens: '09:00', closes: '18:00' };
 /** Until when mail waits at a time, both in UTC. */
 function untilIn(zone: string, window: typeof WORK, now: string): string | null {
   return (
-    waitsUntil(window, new Date(`${now}Z`), zone)
+    nextSendingTime(window, new Date(`${now}Z`), zone)
       ?.toISOString()
       .slice(0, 16) ?? null
   );

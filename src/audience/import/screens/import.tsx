@@ -30,7 +30,8 @@ import {
   type Upload,
 } from '../operations/uploads.ts';
 import { TRACKING_COLUMN } from '../rows.ts';
-import { MigrationFacts, optionParameters, PreviewPage, readPreviewed } from './preview.tsx';
+import { optionParameters } from './options.tsx';
+import { MigrationFacts, PreviewPage, readPreviewed } from './preview.tsx';
 import { ImportProgress, PastImport } from './progress.tsx';
 
 const SEE_OTHER = 303;

@@ -1,13 +1,12 @@
-/** The preview of an import, in numbers and samples, and the options that change it. */
+/** The preview of an import, in numbers and samples. */
 import type { FastifyRequest } from 'fastify';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
-import { CheckField, SelectField } from '../../../ui/components/field.tsx';
+import { CheckField } from '../../../ui/components/field.tsx';
 import { Facts, Meter, Stats } from '../../../ui/components/figures.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../../ui/components/table.tsx';
 import { ask } from '../../../ui/operations.ts';
-import { texts } from '../../../ui/submitted.ts';
-import { type Language, type PlainKey, useLanguage } from '../../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import type { Choices } from '../../contacts/screens/filter.tsx';
 import {
@@ -18,12 +17,14 @@ import {
   readPreview,
   type Upload,
 } from '../operations/uploads.ts';
+import { CORRECTED, HiddenOptions, hiddenInput, ImportOptions, optionEntries } from './options.tsx';
 import { FailedRows, LivePart, spoken } from './progress.tsx';
 
 /** How often the page reads whether the preview is ready. */
 const LOOK_MS = 500;
 /** The number of contacts of a kind that are shown. */
 const MAX_SHOWN = 20;
+/** The kinds of contacts that are shown; `left` is contacts who stay unsubscribed or suppressed. */
 const SHOWN_KINDS = ['changed', 'left'] as const;
 type ShownKind = (typeof SHOWN_KINDS)[number];
 
@@ -36,8 +37,8 @@ interface Previewed {
 /** Reads the preview of an upload, with the first contacts of each kind. */
 export async function readPreviewed(request: FastifyRequest, upload_id: string): Promise<Previewed> {
   const read = (kind: ShownKind) => ask(request, readPreview, { upload_id, kind });
-  const [changed, left] = await Promise.all([read('changed'), read('left')]);
-  return { preview: changed.preview, people: { changed: changed.people, left: left.people } };
+  const [changed, unreachable] = await Promise.all([read('changed'), read('left')]);
+  return { preview: changed.preview, people: { changed: changed.people, left: unreachable.people } };
 }
 
 /** The page of a preview: its figures, the options, and samples of contacts. */
@@ -74,7 +75,7 @@ export function PreviewPage({
         {!isComputing && <Start upload={upload} plan={plan} preview={preview} />}
       </Card>
       {!isComputing && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
-      {!isComputing && preview && <Leaving leaving={preview.leaving} />}
+      {!isComputing && preview && <Unsubscribes unsubscribes={preview.leaving} />}
       {!isComputing && upload.migration && <MigrationFacts migration={upload.migration} />}
       {!isComputing && <ImportOptions action={`/contacts/import/${upload.id}/preview`} plan={plan} choices={choices} />}
       {!isComputing && preview && <Samples preview={preview} people={people} />}
@@ -96,13 +97,13 @@ function SkippedColumns({ columns, mapping }: { columns: Upload['columns']; mapp
   );
 }
 
-function figuresOf(language: Language, { counts, removed, failed, repeated }: Preview) {
+function figuresOf(language: Language, { counts, removed: removedValues, failed, repeated }: Preview) {
   const figure = (label: string, value: number) => ({ label, value: language.number(value) });
   return [
     figure(language.say('import.created'), counts.new),
     figure(language.say('import.preview.changed'), counts.changed),
     figure(language.say('import.preview.unchanged'), counts.unchanged + counts.skipped),
-    ...(removed > 0 ? [figure(language.say('import.preview.removed'), removed)] : []),
+    ...(removedValues > 0 ? [figure(language.say('import.preview.removed'), removedValues)] : []),
     figure(language.say('import.failed'), failed),
     ...(repeated > 0 ? [figure(language.say('import.preview.repeated'), repeated)] : []),
     figure(language.say('import.preview.left'), counts.left),
@@ -142,14 +143,18 @@ function whyNothing(preview: Preview | null): 'missing' | 'none' | 'same' {
 }
 
 /** Returns what the import does, in numbers; '' if it would change nothing. */
-function whatHappens(language: Language, plan: Plan, { counts, removed, leaving }: Preview): string {
-  const leavers = leaving.reduce((sum, { added }) => sum + added, 0);
+function whatHappens(
+  language: Language,
+  plan: Plan,
+  { counts, removed: removedValues, leaving: unsubscribes }: Preview,
+): string {
+  const newUnsubscribes = unsubscribes.reduce((sum, { added }) => sum + added, 0);
   const contacts = counts.new + counts.changed + counts.unchanged + counts.skipped;
   return [
-    leavers > 0 && language.say('import.go.left', { count: leavers }),
+    newUnsubscribes > 0 && language.say('import.go.left', { count: newUnsubscribes }),
     counts.new > 0 && language.say('import.go.new', { count: counts.new }),
     counts.changed > 0 && language.say('import.go.changed', { count: counts.changed }),
-    removed > 0 && language.say('import.go.removed', { count: removed }),
+    removedValues > 0 && language.say('import.go.removed', { count: removedValues }),
     plan.to_segment_id !== null && language.say('import.go.segment', { count: contacts }),
     plan.unsubscribe === 1 && language.say('import.go.unsubscribe', { count: contacts }),
   ]
@@ -185,7 +190,7 @@ function Misspelt({ upload, plan, misspelt }: { upload: Upload; plan: Plan; miss
   );
 }
 
-const LEAVING = {
+const UNSUBSCRIBES = {
   all: 'migrate.leaving.all',
   group: 'migrate.leaving.group',
   bounce: 'migrate.leaving.bounce',
@@ -193,19 +198,19 @@ const LEAVING = {
 } as const;
 
 /** The addresses that unsubscribed, bounced or complained at the other service; the import records them first. */
-function Leaving({ leaving }: { leaving: Preview['leaving'] }) {
+function Unsubscribes({ unsubscribes }: { unsubscribes: Preview['leaving'] }) {
   const language = useLanguage();
-  if (leaving.length === 0) return null;
+  if (unsubscribes.length === 0) return null;
   return (
     <Card title={language.say('migrate.leaving')}>
       <Table
         caption={language.say('migrate.leaving')}
-        rows={leaving}
+        rows={unsubscribes}
         keyOf={({ kind, name }) => `${kind} ${name}`}
         columns={[
           {
             heading: language.say('migrate.leaving.what'),
-            cell: ({ kind, name }) => <bdi>{language.fill(LEAVING[kind], { name })}</bdi>,
+            cell: ({ kind, name }) => <bdi>{language.fill(UNSUBSCRIBES[kind], { name })}</bdi>,
           },
           numberColumn(language, 'migrate.leaving.people', 'people'),
           numberColumn(language, 'migrate.leaving.added', 'added'),
@@ -338,102 +343,4 @@ function People({ kind, total, people }: { kind: ShownKind; total: number; peopl
       />
     </Card>
   );
-}
-
-/** The parameter for the domains that are corrected. */
-const CORRECTED = 'correct_domains';
-
-/** The option to unsubscribe all contacts from all mail rather than from a group. */
-const ALL_MAIL = 'all';
-
-/** Returns the values of the form for the options of a plan, by parameter. The two parameters for unsubscribing are one field. */
-function optionValues(plan: Plan) {
-  return {
-    existing: plan.existing,
-    empty_cells: plan.empty_cells,
-    to_segment_id: String(plan.to_segment_id ?? ''),
-    start_automations: String(plan.start_automations),
-    unsubscribe: plan.unsubscribe === 0 ? '' : String(plan.unsubscribe_groups_id ?? ALL_MAIL),
-  };
-}
-type OptionName = keyof ReturnType<typeof optionValues>;
-
-const OPTION_LABELS = {
-  existing: 'import.options.existing',
-  empty_cells: 'import.options.cells',
-  to_segment_id: 'import.options.segment',
-  start_automations: 'import.options.automations',
-  unsubscribe: 'import.options.unsubscribe',
-} as const satisfies Record<OptionName, PlainKey>;
-
-/** Returns the parameters for a submitted form: the inverse of `optionValues`. */
-export function optionParameters(input: unknown): Record<string, string | string[]> {
-  const values: Record<string, unknown> = Object.assign(Object.create(null), input);
-  const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
-  const { unsubscribe: topic = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
-  return {
-    ...options,
-    unsubscribe: topic === '' ? '0' : '1',
-    unsubscribe_groups_id: topic === ALL_MAIL ? '' : topic,
-    [CORRECTED]: texts(values[CORRECTED]),
-  };
-}
-
-/** The form that shows the preview with other options. */
-function ImportOptions({ action, plan, choices }: { action: string; plan: Plan; choices: Choices }) {
-  const language = useLanguage();
-  const option = (value: string, label: PlainKey) => ({ value, label: language.say(label) });
-  const none = option('', 'import.options.none');
-  const segments = choices.segments.filter(({ contact_type_id }) => contact_type_id === plan.contact_type_id);
-  const options: Record<OptionName, { value: string; label: string }[]> = {
-    existing: [option('update', 'import.options.existing.update'), option('keep', 'import.options.existing.keep')],
-    empty_cells: [option('keep', 'import.options.cells.keep'), option('clear', 'import.options.cells.clear')],
-    to_segment_id: [none, ...segments.map(({ id, segment_name }) => ({ value: String(id), label: segment_name }))],
-    start_automations: [
-      option('1', 'import.options.automations.start'),
-      option('0', 'import.options.automations.none'),
-    ],
-    unsubscribe: [
-      none,
-      option(ALL_MAIL, 'import.options.unsubscribe.all'),
-      ...choices.groups.map(({ id, group_name: name }) => ({
-        value: String(id),
-        label: language.say('import.options.unsubscribe.group', { name }),
-      })),
-    ],
-  };
-  return (
-    <Card title={language.say('import.options')}>
-      <form method="post" action={action}>
-        {correctedDomains(plan).map(hiddenInput)}
-        {optionEntries(plan).map(([name, value]) => (
-          <SelectField
-            key={name}
-            name={name}
-            label={language.say(OPTION_LABELS[name])}
-            value={value}
-            options={options[name]}
-          />
-        ))}
-        <div class="buttons">
-          <Button look="plain" label={language.say('import.options.show')} />
-        </div>
-      </form>
-    </Card>
-  );
-}
-
-/** The options of a plan as hidden inputs of the form that starts the import. */
-function HiddenOptions({ plan }: { plan: Plan }) {
-  return <>{[...optionEntries(plan), ...correctedDomains(plan)].map(hiddenInput)}</>;
-}
-
-const hiddenInput = ([name, value]: readonly [string, string]) => (
-  <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
-);
-
-const correctedDomains = ({ correct_domains }: Plan) => correct_domains.map((domain) => [CORRECTED, domain] as const);
-
-function optionEntries(plan: Plan) {
-  return Object.entries(optionValues(plan)) as [OptionName, string][];
 }

@@ -1,4 +1,4 @@
-/** The choices of segment rules. */
+/** The lists, fields and names that the form for segment rules offers. */
 import type { FastifyRequest } from 'fastify';
 import type { SegmentRule } from '../../../database/schema/index.ts';
 import { ask } from '../../../ui/operations.ts';
@@ -14,24 +14,24 @@ export interface RuleField {
   field_type: SegmentRule['type'];
 }
 
-export interface Choices extends Names {
+export interface RuleChoices extends Names {
   types: readonly ListedContactType[];
   fields: readonly RuleField[];
 }
 
 /** Reads the choices of an account. */
-export async function readChoices(request: FastifyRequest): Promise<Choices> {
+export async function readChoices(request: FastifyRequest): Promise<RuleChoices> {
   const [types, contactFields, names] = await Promise.all([
     ask(request, listContactTypes, {}),
     readFields(request),
     ask(request, listNames, {}),
   ]);
-  // A custom field that had this name before it was reserved keeps it in rules.
-  const added = contactFields.every(({ field_name }) => field_name.toLowerCase() !== 'created_at')
+  // If an account has an older custom field named created_at, created_at in rules means that field.
+  const timeAdded = contactFields.every(({ field_name }) => field_name.toLowerCase() !== 'created_at')
     ? [{ field_name: 'created_at', field_type: 'datetime-local' as const }]
     : [];
   const activity = Object.entries(ACTIVITY_FIELDS).map(([field_name, field_type]) => ({ field_name, field_type }));
   const events = names.events.map((name): RuleField => ({ field_name: `${EVENT_FIELD}${name}`, field_type: 'event' }));
-  const fields = [...contactFields, ...added, ...activity, ...events];
+  const fields = [...contactFields, ...timeAdded, ...activity, ...events];
   return { ...names, types, fields };
 }

@@ -12,7 +12,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { addSegment, changeSegment, countMatches, readSegment } from '../operations.ts';
-import { type Choices, readChoices } from './choices.ts';
+import { type RuleChoices, readChoices } from './choices.ts';
 import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
 import { afterClick, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
@@ -65,7 +65,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   async function show(
     request: FastifyRequest<ById>,
     reply: FastifyReply,
-    choices: Choices,
+    choices: RuleChoices,
     draft: Draft,
     problems: Problems = {},
   ) {
@@ -104,7 +104,7 @@ function Edit({
 }: {
   id: string | undefined;
   draft: Draft;
-  choices: Choices;
+  choices: RuleChoices;
   matches: CountedMatches;
   problems: Problems;
 }) {

@@ -7,7 +7,7 @@ import { attempt } from '../../../ui/operations.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { countMatches, type Matches } from '../operations.ts';
-import type { Choices } from './choices.ts';
+import type { RuleChoices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import type { Draft, SubmittedRules } from './rules.ts';
 
@@ -29,7 +29,15 @@ export async function readMatches(request: FastifyRequest, fields: SubmittedRule
 }
 
 /** The rules in words, with the number of contacts that match and the first ones. */
-export function MatchesCard({ draft, choices, matches }: { draft: Draft; choices: Choices; matches: CountedMatches }) {
+export function MatchesCard({
+  draft,
+  choices,
+  matches,
+}: {
+  draft: Draft;
+  choices: RuleChoices;
+  matches: CountedMatches;
+}) {
   const language = useLanguage();
   return (
     <Card title={language.say('segments.who')}>

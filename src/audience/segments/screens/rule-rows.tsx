@@ -9,14 +9,22 @@ import { countryNamer, fieldLabel } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 import { MAX_DAYS, MAX_MAIL_DAYS, MAX_MAILS, MAX_NEXT_DAYS, MAX_RULES, MAX_URL } from '../rules.ts';
-import type { Choices, RuleField } from './choices.ts';
+import type { RuleChoices, RuleField } from './choices.ts';
 import { reasonOptions } from './reasons.ts';
 import { operandCount, operatorsFor, type Rule, typeOf } from './rules.ts';
 
 const COUNTRY_LIST = 'countries';
 
 /** The rows, which the script replaces when a choice changes them. */
-export function Rules({ rules, choices, problems }: { rules: readonly Rule[]; choices: Choices; problems: Problems }) {
+export function Rules({
+  rules,
+  choices,
+  problems,
+}: {
+  rules: readonly Rule[];
+  choices: RuleChoices;
+  problems: Problems;
+}) {
   const language = useLanguage();
   const nameOf = countryNamer(language);
   return (
@@ -47,7 +55,7 @@ function RuleRow({
 }: {
   rule: Rule;
   at: number;
-  choices: Choices;
+  choices: RuleChoices;
   problems: Problems;
   canRemove: boolean;
 }) {
@@ -100,7 +108,7 @@ function operatorLabel(language: Language, operator: string): string {
   return isWordKey(key) ? language.fill(key, {}) : operator;
 }
 
-function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choices: Choices; problems: Problems }) {
+function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choices: RuleChoices; problems: Problems }) {
   const language = useLanguage();
   const count = operandCount(rule.operator);
   const type = typeOf(rule.field, choices.fields) ?? 'text';

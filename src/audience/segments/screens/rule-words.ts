@@ -5,7 +5,7 @@ import { isWordKey, type Language } from '../../../ui/words/index.ts';
 import { countryNamer, fieldLabel, findCountry } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { isValidValue } from '../../fields/custom-fields.ts';
-import type { Choices, RuleField } from './choices.ts';
+import type { RuleChoices, RuleField } from './choices.ts';
 import { reasonInWords } from './reasons.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
@@ -13,7 +13,7 @@ import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.t
 export function rulesInWords(
   language: Language,
   { typeId, join, rules }: Omit<Draft, 'name'>,
-  choices: Choices,
+  choices: RuleChoices,
 ): string {
   const type = choices.types.find(({ id }) => String(id) === typeId)?.name ?? '–';
   const phrases = rules.filter(isFilledIn).map((rule) => ruleInWords(language, rule, choices));
@@ -22,7 +22,7 @@ export function rulesInWords(
   return language.say('segments.words', { type, rules: joined });
 }
 
-function ruleInWords(language: Language, rule: Rule, choices: Choices): string {
+function ruleInWords(language: Language, rule: Rule, choices: RuleChoices): string {
   const type = typeOf(rule.field, choices.fields) ?? 'text';
   // The second operand of a rule about a mail is the number of a link, or the reason why the mail did not arrive.
   const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand, at) =>
@@ -54,7 +54,7 @@ function valueInWords(
   { field, operator }: Rule,
   type: RuleField['field_type'],
   value: string,
-  { mails, automations }: Choices,
+  { mails, automations }: RuleChoices,
 ): string {
   if (type === 'mail' || type === 'automation') {
     const named =

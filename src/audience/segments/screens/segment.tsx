@@ -28,7 +28,7 @@ import {
   type Segment,
   undeleteSegment,
 } from '../operations.ts';
-import { type Choices, readChoices } from './choices.ts';
+import { type RuleChoices, readChoices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
 
@@ -137,7 +137,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
 interface Props extends SubmittedMember {
   segment: Segment;
   problem: Said | null;
-  choices: Choices;
+  choices: RuleChoices;
   uses: SegmentUses;
   canChange: boolean;
   members: readonly Recipient[];

@@ -10,7 +10,7 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { listSegments, type Segment } from '../operations.ts';
-import { type Choices, readChoices } from './choices.ts';
+import { type RuleChoices, readChoices } from './choices.ts';
 import { editScreens } from './edit.tsx';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
@@ -45,7 +45,7 @@ function Segments({
   canChange,
 }: {
   segments: readonly Segment[];
-  choices: Choices;
+  choices: RuleChoices;
   canChange: boolean;
 }) {
   const language = useLanguage();

@@ -7,7 +7,7 @@ import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
 import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times.ts';
-import { waitsUntil } from '../../../delivery/timing/send-window.ts';
+import { nextSendingTime } from '../../../delivery/timing/send-window.ts';
 import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
 import type { Said } from '../../../errors/sentences.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
@@ -317,7 +317,7 @@ function sayBooked(
   zone: string,
 ): void {
   const time = language.weekdayTime(start, zone);
-  const opens = window && waitsUntil(window, start, time_zone);
+  const opens = window && nextSendingTime(window, start, time_zone);
   if (opens === null) setFlash(reply, 'good', 'compose.schedule.done', { time, zone });
   else setFlash(reply, 'warn', 'window.booked', { time, zone, opens: language.weekdayTime(opens, zone) });
 }

@@ -13,7 +13,7 @@ import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { listSenders } from '../../operations/senders.ts';
 import { deleteRelay, type Relay, readRelays, saveRelay, type Ways } from '../operations/relays.ts';
-import { type RelayTest, testRelay } from '../operations/test.ts';
+import { type RelayTest, testRelay } from '../operations/test-relay.ts';
 import { TestCard, type TestForm } from './test-card.tsx';
 
 const LIST_PATH = '/settings/sending';

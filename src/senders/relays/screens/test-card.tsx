@@ -6,7 +6,7 @@ import { Badge, Card, Notice } from '../../../ui/components/surface.tsx';
 import { useLanguage } from '../../../ui/words/index.ts';
 import type { Sender } from '../../operations/senders.ts';
 import type { Relay } from '../operations/relays.ts';
-import type { RelayTest } from '../operations/test.ts';
+import type { RelayTest } from '../operations/test-relay.ts';
 
 export interface TestForm {
   relay: Relay;

@@ -1,4 +1,4 @@
-/** German: all texts of the dashboard, by screen. */
+/** German: all texts of the dashboard, from the words files of all features. */
 
 import { people } from '../../../audience/contacts/words.de.ts';
 import { imports } from '../../../audience/import/words.de.ts';
@@ -44,8 +44,8 @@ export const de = {
   ...home,
   ...imports,
   ...installation,
-  ...unsubscribed,
   ...mailFrames,
+  ...mailSettings,
   ...outbox,
   ...people,
   ...pictures,
@@ -56,9 +56,9 @@ export const de = {
   ...sentMails,
   ...signIn,
   ...templates,
-  ...transactional,
   ...times,
-  ...mailSettings,
+  ...transactional,
+  ...unsubscribed,
   ...users,
   ...versions,
   ...webhooks,

@@ -90,6 +90,6 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   being_mailed: 'An diesen Kontakt wird gerade eine Mail gesendet: Versuchen Sie es gleich noch einmal',
   other_site: 'Diese Anfrage kam von einer Seite einer anderen Website',
   not_found: 'Das gibt es nicht, oder es wurde gelöscht',
-  database_busy: 'Die Datenbank ist ausgelastet. Versuchen Sie es gleich noch einmal',
+  database_busy: 'Das ist im Moment nicht möglich. Versuchen Sie es gleich noch einmal',
   payload_too_large: 'Die Anfrage ist zu groß',
 };

@@ -5,7 +5,7 @@ import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
 import { selectFound } from './find.ts';
 import { keepForeignParts } from './foreign-parts.ts';
-import { openImagePanel } from './image-panel.ts';
+import { fillImagePanelWhenOpened } from './image-panel.ts';
 import { insertAfterSelected } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
@@ -79,7 +79,7 @@ export async function openEditor(
     editor.Canvas.getFrameEl().title = say('designer.frame');
     openOutline(editor, partTools(editor), [saveBlockTool(editor)]);
     void showSavedBlocks(editor);
-    openImagePanel(editor);
+    fillImagePanelWhenOpened(editor);
     offerFonts(editor, brand);
     offerBrand(editor, brand, choice);
     keepFieldsNamed();

@@ -5,8 +5,8 @@ import { button, element, escaped, say, tell } from './page.ts';
 import { listPictures, type Picture, thumbnail } from './pictures.ts';
 import { DECORATION, isPicture, placePicture } from './tools.ts';
 
-/** Fills the panel whenever it is opened, because pictures may have been added since the last time. */
-export function openImagePanel(editor: Editor): void {
+/** Fills the panel whenever it is opened, because images may have been added since the last time. */
+export function fillImagePanelWhenOpened(editor: Editor): void {
   const panel = element('images', HTMLDetailsElement);
   panel.addEventListener('toggle', () => {
     if (panel.open) void fillPanel(editor);
@@ -28,13 +28,14 @@ async function fillPanel(editor: Editor): Promise<void> {
   element('image-list', HTMLElement).replaceChildren(...(items.length > 0 ? items : [none]));
 }
 
-/** Replaces the selected picture, or adds a picture after the selected part. Asks for an alternative text if the library has none. */
+/** Replaces the selected image, or adds an image after the selected part. Asks for an alternative text if the library has none. */
 function addOrReplace(editor: Editor, { src, alt, name }: Picture): void {
   const selected = editor.getSelected();
   if (selected !== undefined && isPicture(selected)) {
     selected.set('src', src);
     selected.addAttributes({ src, alt });
     selected.removeAttributes(DECORATION);
+    // The dialog asks for the alternative text.
     if (alt === '') void placePicture(selected);
     return;
   }

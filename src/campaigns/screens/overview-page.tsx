@@ -1,4 +1,4 @@
-/** The page of a campaign. Registers all pages of campaigns except those that compose them. */
+/** The overview page of a campaign. */
 import type { FastifyInstance } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
@@ -6,21 +6,12 @@ import { ask } from '../../ui/operations.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { readArchivedMail } from '../archive/operations.ts';
 import { readReport, readSummary, readUsualRates } from '../operations/reports.ts';
-import { calendarScreen } from './calendar.tsx';
-import { Actions, ArchiveCard, archiveActions, campaignActions, sendPart } from './campaign.tsx';
-import { linksScreen } from './links.tsx';
-import { campaignList } from './list.tsx';
-import { previewScreen, sketchOfMail } from './mail.tsx';
+import { Actions, ArchiveCard, sendPart } from './campaign.tsx';
 import { Overview } from './overview.tsx';
-import { recipientsScreen } from './recipients.tsx';
-import { resendScreen } from './resend.tsx';
-import { Variants, variantChoice } from './variant-results.tsx';
-import { whyScreen } from './why.tsx';
+import { Variants } from './variant-results.tsx';
 
-/** Registers the list, the page of a campaign, its subpages and its actions. */
-export async function campaignScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
-  await campaignList(app, { clock });
-  await calendarScreen(app, { clock, config });
+/** Registers the overview page, which is the first page of a campaign. */
+export async function overviewPage(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
   pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr', async (request, reply) => {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
@@ -32,18 +23,9 @@ export async function campaignScreens(app: FastifyInstance, { clock, config }: D
       <>
         {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
         <Overview summary={summary} report={report} usual={await ask(request, readUsualRates, { utr })} />
-        <ArchiveCard {...{ utr, archived, mayChange }} />
+        <ArchiveCard utr={utr} archived={archived} mayChange={mayChange} />
       </>
     );
     return sendPart(request, reply, { summary, now: clock.now(), current: 'overview' }, content, action);
   });
-  await variantChoice(app);
-  await campaignActions(app);
-  await archiveActions(app);
-  await app.register(resendScreen);
-  await linksScreen(app, { clock });
-  await previewScreen(app, { clock });
-  await sketchOfMail(app);
-  await recipientsScreen(app, { clock });
-  await whyScreen(app);
 }

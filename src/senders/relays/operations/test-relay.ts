@@ -1,4 +1,7 @@
-/** The operation that tests a stored SMTP relay (addition), for operators: how far a mail would get, with the server's replies. */
+/**
+ * The operation that tests a stored SMTP relay (addition), for operators: how far a mail would get, with the server's last
+ * reply if the test failed.
+ */
 import { and, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { asciiAddress } from '../../../audience/contacts/addresses.ts';
@@ -20,7 +23,10 @@ import { requireRelay } from './relays.ts';
 
 const Test = Type.Object(
   {
-    stage: { ...choice(...TRIAL_STAGES), description: 'The last step; done: an e-mail would be accepted.' },
+    stage: {
+      ...choice(...TRIAL_STAGES),
+      description: 'The step that failed; done: no step failed, and an e-mail would be accepted.',
+    },
     from: Type.String({ description: 'The sender that the server was asked about.' }),
     to: Type.String({ description: 'The recipient that the server was asked about: the user who is signed in.' }),
     found: said('What was found.'),
