@@ -127,8 +127,8 @@ export function chooseEncoding(accepted: string | undefined): ContentEncoding {
 }
 
 /**
- * Compresses a stream in this coding, at fast levels, because lists are compressed while they are sent. Reads the source no faster
- * than the result is read. If one of the two streams fails or is closed, the other is closed too.
+ * Compresses a stream in this coding, at fast levels, because lists are compressed while they are sent. Reads the source no faster than the
+ * result is read. If one of the two streams fails or is closed, the other is closed too.
  */
 export function encodeStream(source: Readable, coding: ContentEncoding): Readable {
   if (coding === 'identity') return source;

@@ -141,8 +141,7 @@ export class SignIns {
     return { outcome: 'signed-in', user, secret };
   }
 
-  /** Runs one check within the limits on guessing, and records a failure. The throttle counts the attempt under the name
-   * `countedAs`. */
+  /** Runs one check within the limits on guessing, and records a failure. The throttle counts the attempt under the name `countedAs`. */
   async #limited(
     user: User | undefined,
     countedAs: string,

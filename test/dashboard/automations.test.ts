@@ -273,7 +273,7 @@ t.test(
     await other.send(one, { ...hiddenIn((await other.open(one)).text), ...fields, subject: 'theirs' });
     const refused = await send(one, { ...stale, ...fields, subject: 'mine' });
     t.equal(refused.status, 409);
-    t.match(textOf(refused.text), /owner1 changed this automation at .* Subject is now: theirs\./);
+    t.match(textOf(refused.text), /owner1 has changed this automation meanwhile \(.*\)\. .* Subject is now: theirs\./);
     t.match(refused.text, 'value="mine"');
     t.equal((await send(one, { ...hiddenIn(refused.text), ...fields, subject: 'mine' })).status, 303);
     t.equal((await seriesOf()).mails[0].subject, 'mine');

@@ -5,8 +5,8 @@ interface ReservedField {
   /** The description in the API reference. The default is “The text as it was given.” */
   description?: string;
   /**
-   * Other names for the column of a file, in English and German, for the language also in other languages. Case, spaces and signs are ignored in
-   * comparisons.
+   * Other names for the column of a file, in English and German, for the language also in other languages. Case, spaces and signs are
+   * ignored in comparisons.
    */
   headings: readonly string[];
   /** The value in the sample file. */

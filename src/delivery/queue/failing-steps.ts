@@ -63,7 +63,10 @@ export class FailingSteps {
     return this.#failed.size > 0;
   }
 
-  /** Writes the list of steps that keep failing, and logs the steps that were added to the list or removed from it. Call it about once a second. */
+  /**
+   * Writes the list of steps that keep failing, and logs the steps that were added to the list or removed from it. Call it about once a
+   * second.
+   */
   write(): void {
     const now = this.#monotonic();
     for (const [step, { last }] of this.#failed) if (now - last >= FORGOTTEN_AFTER_MS) this.#failed.delete(step);

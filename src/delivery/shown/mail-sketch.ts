@@ -104,9 +104,7 @@ function addBox(boxes: Boxes, colour: string, x: number, y: number, width: numbe
   boxes.set(colour, `${boxes.get(colour) ?? ''}M${left} ${top}h${wide}v${high}h-${wide}z`);
 }
 
-/**
- * Returns the value if it is a colour such as #1d5b46, else `otherwise`, so that no other text of the mail gets into the picture.
- */
+/** Returns the value if it is a colour such as #1d5b46, else `otherwise`, so that no other text of the mail gets into the picture. */
 function colourOf(value: string | undefined, otherwise: string): string {
   return value !== undefined && /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(value.trim()) ? value.trim() : otherwise;
 }

@@ -12,9 +12,8 @@ import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
 const LAST_SEARCHED_DAY = 8;
 
 /**
- * Returns when mail that is due at `now` may be sent within these sending hours; null if it may be sent at once. A window
- * skipped by a clock change is ignored. If the hour of a window occurs twice, the window is open both times, but the result is never the
- * second opening.
+ * Returns when mail that is due at `now` may be sent within these sending hours; null if it may be sent at once. A window skipped by a
+ * clock change is ignored. If the hour of a window occurs twice, the window is open both times, but the result is never the second opening.
  */
 export function nextSendingTime({ days, opens, closes }: SendWindow, now: Date, timeZone: string): Date | null {
   const isOpen = (moment: Date) => {

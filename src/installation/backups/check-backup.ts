@@ -61,8 +61,7 @@ export function openBackup(path: string, name: string): Db {
 
 /**
  * Returns why a file cannot be restored; null if nothing prevents it. Drops triggers that are not those of this release, before they can
- * run. The schema is checked first, because the other checks may run
- * triggers and expressions of the schema.
+ * run. The schema is checked first, because the other checks may run triggers and expressions of the schema.
  */
 function problemOf(db: Db, file: string): Sentence | null {
   const damaged = (reason: string) => sentence('backup_damaged', { file, reason });

@@ -20,8 +20,8 @@ import type { Contents } from './contents.ts';
 const PAGE_ROWS = 100;
 const PAGE_CHARACTERS = 100_000;
 /**
- * The size in bytes up to which a page is sent in one message. NATS allows messages of up to 1 MiB. The values of a single recipient can be larger; the
- * node then fetches the page in parts.
+ * The size in bytes up to which a page is sent in one message. NATS allows messages of up to 1 MiB. The values of a single recipient can be
+ * larger; the node then fetches the page in parts.
  */
 const MAX_MESSAGE = 900 * 1024;
 /** How long a node may take to confirm. */

@@ -1,6 +1,6 @@
 /**
- * When mail of single sends and automations is sent (additions): frequency caps, sending hours, and the limits above which the results
- * of a single send hold it.
+ * When mail of single sends and automations is sent (additions): frequency caps, sending hours, and the limits above which the results of a
+ * single send hold it.
  */
 import Type, { type Static } from 'typebox';
 import {

@@ -107,8 +107,8 @@ const MARK_OF_MAILING = `
     SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @delivery AND id <= @last)`;
 
 /**
- * Returns the next mailing in the order of their end, latest first; null if there are no more. Unfinished mailings come
- * first. A mailing that ends during the search gets a later place, so it may be returned twice.
+ * Returns the next mailing in the order of their end, latest first; null if there are no more. Unfinished mailings come first. A mailing
+ * that ends during the search gets a later place, so it may be returned twice.
  */
 function findNextMailing(client: Database, account: number, before: CapProgress, since: string): CapProgress | null {
   const next = client

@@ -1,6 +1,6 @@
 /**
- * The operation that tests a stored SMTP relay (addition), for operators: how far a mail would get, with the server's last
- * reply if the test failed.
+ * The operation that tests a stored SMTP relay (addition), for operators: how far a mail would get, with the server's last reply if the
+ * test failed.
  */
 import { and, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';

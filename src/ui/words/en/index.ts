@@ -1,4 +1,4 @@
-/** English: all texts of the dashboard, by screen. */
+/** English: all texts of the dashboard, from the words files of all features. */
 
 import { people } from '../../../audience/contacts/words.en.ts';
 import { imports } from '../../../audience/import/words.en.ts';
@@ -44,8 +44,8 @@ export const en = {
   ...home,
   ...imports,
   ...installation,
-  ...unsubscribed,
   ...mailFrames,
+  ...mailSettings,
   ...outbox,
   ...people,
   ...pictures,
@@ -56,9 +56,9 @@ export const en = {
   ...sentMails,
   ...signIn,
   ...templates,
-  ...transactional,
   ...times,
-  ...mailSettings,
+  ...transactional,
+  ...unsubscribed,
   ...users,
   ...versions,
   ...webhooks,
