@@ -101,7 +101,7 @@ t.test(
     const text = async () => (await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
     t.match(await text(), 'The contacts who meet this trigger are still being counted');
     await app.background();
-    t.match(await text(), 'none meets it in the next 30. Contacts need a date in the field');
+    t.match(await text(), 'none meets it in the next 30 days. Contacts need a date in the field');
   },
 );
 
