@@ -3,26 +3,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
+import { isoTimestamp } from '../../time/clock.ts';
 
 /** The number of mailings whose ledger is read at once, which takes a few milliseconds. */
 const MAILINGS_AT_ONCE = 500;
 
-/** Counts of mails. A mail that the test outbox kept counts nowhere, because nobody received it. */
-export interface Engagement {
-  delivered: number;
-  /** How many of the delivered mails were measured, so that their opens and clicks are recorded. */
-  measured: number;
-  opened: number;
-  clicked: number;
-  /** When the person last opened or clicked, epoch milliseconds; null if that is unknown or never happened. */
-  last_at: number | null;
-}
-
 /**
- * Counts the mails of an address of the account. Only what a person did counts, as in the report of a campaign. The
- * deliveries are looked up in each mailing, like those of the timeline.
+ * Counts the mails of an address of the account, as the report of a campaign does. The schema in `operations.ts` describes the fields. A
+ * mail that the test outbox kept counts nowhere, because nobody received it. The deliveries are looked up in each mailing, like those of
+ * the timeline.
  */
-export async function readEngagement(client: Database, account: number, address: number): Promise<Engagement> {
+export async function readEngagement(client: Database, account: number, address: number) {
   const page = client.prepare<
     [object],
     Record<'last' | 'delivered' | 'measured' | 'opened' | 'clicked', number | null>
@@ -49,5 +40,5 @@ export async function readEngagement(client: Database, account: number, address:
     .prepare<[number], number>('SELECT last_at FROM activity WHERE address_id = ?')
     .pluck()
     .get(address);
-  return { ...counts, last_at: last ?? null };
+  return { ...counts, last_active_at: last === undefined ? null : isoTimestamp(new Date(last)) };
 }

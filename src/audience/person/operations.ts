@@ -147,9 +147,8 @@ export const readPerson = operation({
   async run(context, { contact_id }) {
     const { db, accountId } = context;
     const address = requireAddress(context, contact_id);
-    const { last_at, ...counts } = await readEngagement(db.$client, accountId, address);
-    const last_active_at = last_at === null ? null : isoTimestamp(new Date(last_at));
-    return { person: personOf(context, address), engagement: { ...counts, last_active_at } };
+    const engagement = await readEngagement(db.$client, accountId, address);
+    return { person: personOf(context, address), engagement };
   },
 });
 

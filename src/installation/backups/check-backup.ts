@@ -183,17 +183,8 @@ export function findForeignPart(client: Database): string | null {
   return null;
 }
 
-/** The parts of the schemas that backups were compared with, by newest migration: applying all migrations takes a third of a second. */
-const knownParts = new Map<number, ReadonlyMap<string, string>>();
-
 /** Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. */
-function partsAfterMigration(newest: number): ReadonlyMap<string, string> {
-  const parts = knownParts.get(newest) ?? partsOfMigrated(newest);
-  knownParts.set(newest, parts);
-  return parts;
-}
-
-function partsOfMigrated(newest: number): Map<string, string> {
+function partsAfterMigration(newest: number): Map<string, string> {
   const client = new Sqlite(':memory:');
   try {
     addFunctions(client);
