@@ -23,8 +23,14 @@ type Endpoint = `${Method} /${string}`;
 type Method = 'GET' | 'POST' | 'DELETE' | 'GET|POST';
 
 /** The context in which an operation runs for a request. */
-export function contextOf({ accountId, role, actor, sessionId, scopes, raw }: FastifyRequest, deps: Deps): Context {
-  return { ...deps, accountId, role, actor, sessionId, scopes, isGone: () => raw.socket.destroyed };
+export function contextOf(request: FastifyRequest, deps: Deps): Context {
+  const { accountId, role, actor, sessionId, scopes } = request;
+  return { ...deps, accountId, role, actor, sessionId, scopes, ...connectionOf(request) };
+}
+
+/** The parts of an operation's context that come from the connection and the headers of a request. */
+export function connectionOf({ headers, raw }: FastifyRequest): Pick<Context, 'acceptLanguage' | 'isGone'> {
+  return { acceptLanguage: headers['accept-language'], isGone: () => raw.socket.destroyed };
 }
 
 /** Runs an operation for a request that may change data. */

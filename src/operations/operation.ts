@@ -11,6 +11,8 @@ import type { Deps } from './deps.ts';
 
 /** The arguments of an operation besides its input: the application and the caller. */
 export interface Context extends Deps, Caller {
+  /** The Accept-Language header of the request; undefined if the request has none. */
+  acceptLanguage: string | undefined;
   /** Returns true if the connection of the request has ended, so that nobody waits for the answer any more. */
   isGone(): boolean;
 }

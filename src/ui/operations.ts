@@ -6,6 +6,7 @@ import { Failure, isSaid } from '../errors/failure.ts';
 import { fieldLabel } from '../errors/field-errors.ts';
 import { type Said, Sentence } from '../errors/sentences.ts';
 import { retryWhenUnlocked } from '../http/lock-waits.ts';
+import { connectionOf } from '../http/operation-routes.ts';
 import { callerWithSession } from '../operations/callers.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { Context, Operation } from '../operations/operation.ts';
@@ -42,8 +43,8 @@ export async function ask<Input extends TObject, Output>(
 }
 
 function contextOf(request: FastifyRequest): Context {
-  const { server, ip, raw } = request;
-  return { ...server.deps, ...callerWithSession(sessionOf(request), ip), isGone: () => raw.socket.destroyed };
+  const { server, ip } = request;
+  return { ...server.deps, ...callerWithSession(sessionOf(request), ip), ...connectionOf(request) };
 }
 
 /** The result of a form: the output of its operation, or its problems in the user's language. */

@@ -1,4 +1,5 @@
 /** Senders in the settings: added, changed, deleted and checked by clicking. */
+import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
@@ -97,6 +98,26 @@ t.test(
     t.strictSame(place(), { state_id: 0, city_id });
     await post('/settings/senders/1', { ...SENDER, country_id: '1' });
     t.strictSame(place(), { state_id: 0, city_id: 0 }, 'but not in another country');
+  },
+);
+
+t.test(
+  "the verification mail is in the language of the user's settings, of the browser, or of the account's mails",
+  async (t) => {
+    const { app, post } = await signedIn(t);
+    const subjectTo = async (from_email: string, acceptLanguage: string) => {
+      const form = { ...SENDER, from_email };
+      t.equal((await post('/settings/senders/new', form, { 'accept-language': acceptLanguage })).status, 303);
+      await app.background();
+      const raw = app.db.prepare<[], Buffer>('SELECT raw FROM outbox ORDER BY id DESC LIMIT 1').pluck().get();
+      return (await PostalMime.parse(raw ?? '')).subject;
+    };
+    t.equal(await subjectTo('a@example.com', 'fr, de-AT'), 'a@example.com bestätigen');
+    t.equal(await subjectTo('b@example.com', 'en, de'), 'Confirm b@example.com');
+    await mustSucceed(t, app.one)('/sending/mails/save', { language: 'de' });
+    t.equal(await subjectTo('c@example.com', '*'), 'c@example.com bestätigen');
+    await post('/settings/account', { name: 'Ann', language: 'en', colour_scheme: 'system' });
+    t.equal(await subjectTo('d@example.com', 'de'), 'Confirm d@example.com');
   },
 );
 

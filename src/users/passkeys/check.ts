@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { NewPasskey } from './passkeys.ts';
 import type { PasskeyAnswer, RelyingParty } from './requests.ts';
@@ -50,7 +51,7 @@ export async function checkSignature(
 
 /** Runs a check after all earlier checks. Throws 503 if too many checks wait. */
 async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
-  if (waiting >= MAX_WAITING) throw new Failure(SERVICE_UNAVAILABLE, 'Too many people are signing in at the moment');
+  if (waiting >= MAX_WAITING) throw new Failure(SERVICE_UNAVAILABLE, sentence('too_many_sign_ins'));
   waiting++;
   const result = lastCheck.then(() => runThread(task)).finally(() => waiting--);
   lastCheck = result.catch(() => undefined);
