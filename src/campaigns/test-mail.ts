@@ -93,7 +93,7 @@ export async function queueTestMail(
 export function requireOwnAddresses(db: Db, accountId: number, addresses: readonly Address[]): void {
   for (const { address, normalized } of addresses)
     if (!isContact(db, accountId, normalized) && !isSender(db, accountId, normalized))
-      throw conflict(`Tests go to addresses of your senders and contacts only; ${address} is none of them.`);
+      throw conflict(sentence('test_foreign_address', { address }));
 }
 
 function isContact({ $client }: Db, accountId: number, normalized: string): boolean {

@@ -5,9 +5,8 @@ import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/status.ts';
 import { recordHold } from '../campaigns/large-writes.ts';
 import { releaseSendsOfSenders } from '../campaigns/status.ts';
-import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { DELIVERY_STATE, type HeldCode, senders, singleSends, users } from '../database/schema/index.ts';
+import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import { held } from '../delivery/queue/holds.ts';
@@ -15,8 +14,7 @@ import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
-import { acceptedLocales, LANGUAGE_CODES, type LanguageCode, preferredLanguage } from '../languages.ts';
-import type { Context } from '../operations/operation.ts';
+import type { LanguageCode } from '../languages.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
 import { audit } from '../users/audit.ts';
 import { LINK_DAYS, verificationContent } from './verification-mail.ts';
@@ -95,11 +93,12 @@ export function resendAllowedAt(last: Verification | undefined, now: Date): Date
  * used to flood a stranger's mailbox. Call inside the transaction of the change that requires the verification.
  */
 export function sendVerification(
-  context: Pick<Context, 'db' | 'tokens' | 'publicUrl' | 'actor' | 'acceptLanguage'>,
+  deps: { db: Db; tokens: Tokens; publicUrl(): string },
   sender: Sender,
+  language: LanguageCode,
   now: Date,
 ): void {
-  const { db, tokens } = context;
+  const { db, tokens } = deps;
   const token = tokens.sign(
     PURPOSE,
     JSON.stringify([sender.id, sender.from_email, now.getTime() + LINK_DAYS * DAY_MS]),
@@ -107,8 +106,8 @@ export function sendVerification(
   const address = parseAddress(sender.from_email);
   if (address === null) throw new Error('a sender without a valid address');
   if (resendAllowedAt(findLastVerification(db, sender), now) !== null) return;
-  const url = `${context.publicUrl()}/verify/${token}`;
-  const content = verificationContent(verificationLanguage(context, sender.user_id), sender.from_email, url);
+  const url = `${deps.publicUrl()}/verify/${token}`;
+  const content = verificationContent(language, sender.from_email, url);
   const mailing_id = createMailing(db, {
     user_id: sender.user_id,
     owner_kind: 'system',
@@ -122,27 +121,6 @@ export function sendVerification(
     .set({ send_at: plainTimestamp(now) })
     .where(eq(senders.id, sender.id))
     .run();
-}
-
-/**
- * The language of the verification mail: that of the user's settings, otherwise that of the browser or of the account's mails. It is
- * English if the dashboard has none of them.
- */
-function verificationLanguage(
-  { db, actor, acceptLanguage }: Pick<Context, 'db' | 'actor' | 'acceptLanguage'>,
-  accountId: number,
-): LanguageCode {
-  const user = db
-    .select({ language: users.language })
-    .from(users)
-    .where(eq(users.id, actor.userId ?? 0))
-    .get();
-  const locales = [
-    user?.language ?? '',
-    ...acceptedLocales(acceptLanguage),
-    readMailRules(db, accountId).mail_language,
-  ];
-  return preferredLanguage(locales, LANGUAGE_CODES);
 }
 
 /**

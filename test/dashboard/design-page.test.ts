@@ -228,5 +228,10 @@ t.test('subject and preview text are saved with the design, each one line, and a
   const preview = await app.page('POST', `${path}/preview`, { json: { mjml: mail('x'), subject: 'New' } });
   t.equal(preview.body.subject, 'New');
   app.db.exec('UPDATE automations SET status = 1');
-  t.match(await save({ subject: '' }), { status: 422, body: { problem: 'The mail needs a subject.' } });
+  t.match(await save({ subject: '' }), { status: 422, body: { problem: 'The e-mail needs a subject.' } });
+  const german = await app.page('POST', path, {
+    json: { mjml: mail('x'), subject: '' },
+    headers: { 'accept-language': 'de' },
+  });
+  t.equal(german.body.problem, 'Die Mail braucht einen Betreff.', 'in the language of the page');
 });

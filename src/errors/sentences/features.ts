@@ -11,6 +11,22 @@ export const FEATURE_SENTENCES = {
   language_same: 'A version needs a subject, a preview text or a template of its own.',
   ab_not_open: 'There is no test of this e-mail that waits for a decision.',
 
+  // The designer of mails, and test mails.
+  design_link_unknown: 'This link does not work any more.',
+  design_link_expired: 'This link has expired. Copy what you changed and open a new one.',
+  design_link_withdrawn: 'The user whose link this is may no longer change mails. Nothing was saved.',
+  design_locked: 'This e-mail is being sent or was sent, so its content can no longer be changed.',
+  design_no_contact: 'No contact this e-mail is for has the address {address}.',
+  design_no_address: 'That is not an e-mail address.',
+  design_lines: 'Subject and preview text are one line each, of at most 255 characters.',
+  design_no_subject: 'The e-mail needs a subject.',
+  design_empty: 'There is no design to save.',
+  design_too_many_tests: 'This link has sent its {count} test e-mails. A new link sends more.',
+  test_foreign_address: 'Tests go to addresses of your senders and contacts only; {address} is none of them.',
+  block_empty: 'There is no block to save.',
+  block_too_large: 'The block is too large to be saved.',
+  block_name: 'The block needs a name of one line.',
+
   // Faults of conditions in mails.
   content_invalid: 'The {field} is invalid: {problem}',
   condition_fault: 'The condition in line {line}, column {column} ({begin}…): {fault}.',

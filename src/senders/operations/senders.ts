@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
+import { readMailRules } from '../../database/accounts.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { ownedList, readRecord, recordObject } from '../../database/record-json.ts';
 import {
@@ -15,6 +16,7 @@ import {
   SINGLE_SEND_STATUS,
   senders,
   states,
+  users,
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
@@ -40,6 +42,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { acceptedLocales, LANGUAGE_CODES, type LanguageCode, preferredLanguage } from '../../languages.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
@@ -149,7 +152,7 @@ export const addSender = operation({
         })
         .returning()
         .get();
-      sendVerification(context, added, clock.now());
+      sendVerification(context, added, verificationLanguage(context), clock.now());
       auditBy(context, 'sender_added', added.from_email);
       return added;
     });
@@ -181,7 +184,7 @@ export const changeSender = operation({
         .returning()
         .get();
       if (before.relay_id !== after.relay_id) countRelayChange(db.$client);
-      if (hasNewAddress) sendVerification(context, after, clock.now());
+      if (hasNewAddress) sendVerification(context, after, verificationLanguage(context), clock.now());
       auditBy(context, 'sender_changed', after.from_email);
     });
     wake();
@@ -229,7 +232,9 @@ export const resendVerification = operation({
   input: Type.Object(ById),
   run(context, { sender_id }) {
     const { db, clock, wake } = context;
-    inTransaction(db, () => sendVerification(context, requireSender(context, sender_id), clock.now()));
+    inTransaction(db, () =>
+      sendVerification(context, requireSender(context, sender_id), verificationLanguage(context), clock.now()),
+    );
     wake();
   },
 });
@@ -291,4 +296,22 @@ function usageOf({ db, accountId }: Context, senderId: number): Usage {
          AND EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = a.id AND s.sender_id = ${senderId})) AS live_automations,
       coalesce(sum(status = ${SINGLE_SEND_STATUS.draft}), 0) AS drafts
     FROM single_sends WHERE user_id = ${accountId} AND sender_id = ${senderId}`);
+}
+
+/**
+ * The language of the verification mail: that of the user's settings, otherwise that of the browser or of the account's mails. It is
+ * English if the dashboard has none of them.
+ */
+function verificationLanguage({ db, accountId, actor, acceptLanguage }: Context): LanguageCode {
+  const user = db
+    .select({ language: users.language })
+    .from(users)
+    .where(eq(users.id, actor.userId ?? 0))
+    .get();
+  const locales = [
+    user?.language ?? '',
+    ...acceptedLocales(acceptLanguage),
+    readMailRules(db, accountId).mail_language,
+  ];
+  return preferredLanguage(locales, LANGUAGE_CODES);
 }

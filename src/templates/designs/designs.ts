@@ -27,6 +27,7 @@ import { findContactValues } from '../../delivery/content/values.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { findAudienceContact } from '../../delivery/queue/enqueue-recipients.ts';
 import { Failure } from '../../errors/failure.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { findUser } from '../../users/users.ts';
 import { findTemplateCodes } from '../mail-content.ts';
 
@@ -63,7 +64,7 @@ export interface Design extends TemplateCode {
   /** True if no mail is sent with this content yet. A draft may be saved unfinished. */
   isDraft: boolean;
   /** Why the content can no longer be changed; null if it can be changed. */
-  locked: string | null;
+  locked: Sentence | null;
   /** When the link expires, in epoch milliseconds. */
   until: number;
 }
@@ -147,8 +148,7 @@ function readDesign(db: Db, kind: string, utr: string, until: number): Design | 
   if (kind === 'template') return findTemplateDesign(db, utr, until);
   const send = kind === 'single' ? db.select().from(singleSends).where(eq(singleSends.utr, utr)).get() : undefined;
   if (send === undefined) return null;
-  const locked =
-    send.status >= SINGLE_SEND_STATUS.running ? 'It is running or sent: its content is what its recipients get.' : null;
+  const locked = send.status >= SINGLE_SEND_STATUS.running ? sentence('design_locked') : null;
   return {
     ...send,
     ...currentCode(db, send),
@@ -276,7 +276,7 @@ export function allowTest(db: Db, { utr, until, user_id }: Design, address: Addr
     return count.run(utr, until).changes > 0;
   });
   if (!isCounted.immediate())
-    throw new Failure(TOO_MANY_REQUESTS, `This link has sent its ${MAX_TESTS} test mails. A new link sends more.`);
+    throw new Failure(TOO_MANY_REQUESTS, sentence('design_too_many_tests', { count: MAX_TESTS }));
   requireOwnAddresses(db, user_id, [address]);
 }
 

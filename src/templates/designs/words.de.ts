@@ -6,8 +6,14 @@ import type { designer as english } from './words.en.ts';
 export const designer: Translation<typeof english> = {
   'designer.title': 'Gestalten: {subject}',
   'designer.loading': 'Wird geladen …',
+  'designer.failed': 'Etwas ist schiefgegangen. Versuchen Sie es noch einmal.',
+  'designer.link.expired': 'Dieser Link ist abgelaufen',
+  'designer.link.expired.text':
+    'Ein Link zum Designer öffnet sich 24 Stunden lang. Nichts ist verloren: Öffnen Sie die Gestaltung dort neu, wo Sie Ihre Mails verwalten.',
+  'designer.link.withdrawn': 'Dieser Link gilt nicht mehr',
+  'designer.link.withdrawn.text':
+    'Der Benutzer, für den er erstellt wurde, darf die Mails dieses Kontos nicht mehr ändern. Wer sie ändern darf, bekommt beim Öffnen einen neuen Link.',
   'designer.noScript': 'Diese Seite braucht JavaScript.',
-  'designer.locked': 'Diese Mail wird gerade gesendet oder wurde gesendet. Der Inhalt lässt sich nicht mehr ändern.',
   'designer.subject': 'Betreff',
   'designer.preheader': 'Vorschautext',
   'designer.save': 'Speichern',

@@ -3,8 +3,14 @@
 export const designer = {
   'designer.title': 'Design: {subject}',
   'designer.loading': 'Loading …',
+  'designer.failed': 'Something went wrong. Please try again.',
+  'designer.link.expired': 'This link has expired',
+  'designer.link.expired.text':
+    'A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.',
+  'designer.link.withdrawn': 'This link has ended',
+  'designer.link.withdrawn.text':
+    'The user it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
   'designer.noScript': 'This page needs JavaScript.',
-  'designer.locked': 'This e-mail is being sent or was sent, so its content can no longer be changed.',
   'designer.subject': 'Subject',
   'designer.preheader': 'Preview text',
   'designer.save': 'Save',

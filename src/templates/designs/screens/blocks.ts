@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { editTemplate, viewTemplate } from '../../../delivery/compiling/compile.ts';
 import { ContentError } from '../../../delivery/content/compiled-content.ts';
 import { conflict } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
 import { withinShare } from '../../../http/account-share.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import type { Design } from '../designs.ts';
@@ -43,11 +44,10 @@ export async function designBlocks(
     const { user_id } = requireChangeable(params.token);
     const { mjml } = body ?? {};
     const name = nameIn(body);
-    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS)
-      throw new ContentError('There is no block to keep.');
+    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS) throw new ContentError(sentence('block_empty'));
     const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
     const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
-    if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError('The block is too large to be kept.');
+    if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError(sentence('block_too_large'));
     return { id: String(addBlock(deps, user_id, name, json)) };
   });
 
@@ -81,6 +81,6 @@ export async function designBlocks(
 /** Returns the name of a block in a request. Throws ContentError if the name is empty, too long or has several lines. */
 function nameIn(body: Call['Body']): string {
   const name = typeof body?.name === 'string' ? body.name.trim() : '';
-  if (name === '' || !isLine(name)) throw new ContentError('The block needs a name of one line.');
+  if (name === '' || !isLine(name)) throw new ContentError(sentence('block_name'));
   return name;
 }

@@ -65,7 +65,7 @@ export function editorPage(
         </div>
         <p id="state" />
         <p id="status" role="status">
-          {locked === null ? say('designer.loading') : say('designer.locked')}
+          {locked === null ? say('designer.loading') : language.sentence(locked)}
         </p>
         <div class="actions">
           {kind !== 'template' &&

@@ -18,13 +18,15 @@ import { htmlConditionProblem } from '../../../delivery/content/html-regions.ts'
 import { hasMoreParts } from '../../../delivery/content/json-size.ts';
 import { PREFERENCES, placeholderProblem, WEB_COPY } from '../../../delivery/content/merge.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
-import { conflict, Failure, notFound } from '../../../errors/failure.ts';
+import { conflict, Failure, notFound, textsOf } from '../../../errors/failure.ts';
+import { sentence } from '../../../errors/sentences.ts';
 import { withinShare } from '../../../http/account-share.ts';
 import { logFailed, refusing } from '../../../http/errors.ts';
 import { sendMessagePage } from '../../../http/pages/document.tsx';
 import { pageRoute, unknownLink } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
 import type { Deps } from '../../../operations/deps.ts';
+import type { Language } from '../../../ui/words/index.ts';
 import { designerBrand } from '../../brand/brand.ts';
 import { knownPlaceholders } from '../../content-warnings.ts';
 import { allowTest, type Design, findDesign, sampleValues, senderValues, type TemplateCode } from '../designs.ts';
@@ -63,11 +65,9 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   installRules(app);
   const requireDesign = (token: string): Design => {
     const design = findDesign(db, tokens, token, clock.now(), 'open');
-    if (design === null) throw notFound('This link does not work any more.');
-    if (design === 'expired')
-      throw new Failure(HTTP_GONE, 'This link has expired. Copy what you changed and open a new one.');
-    if (design === 'withdrawn')
-      throw new Failure(HTTP_FORBIDDEN, 'The person whose link this is may no longer change mails. Nothing was saved.');
+    if (design === null) throw notFound(sentence('design_link_unknown'));
+    if (design === 'expired') throw new Failure(HTTP_GONE, sentence('design_link_expired'));
+    if (design === 'withdrawn') throw new Failure(HTTP_FORBIDDEN, sentence('design_link_withdrawn'));
     return design;
   };
 
@@ -79,9 +79,9 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   pageRoute<Call>(app, '/design/:token', (request, reply) => {
     const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
     if (design === null) return unknownLink(reply);
-    if (design === 'expired') return sendExpired(reply);
-    if (design === 'withdrawn') return sendWithdrawn(reply);
     const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
+    if (design === 'expired') return sendLinkEnd(reply.code(HTTP_GONE), language, 'expired');
+    if (design === 'withdrawn') return sendLinkEnd(reply.code(HTTP_FORBIDDEN), language, 'withdrawn');
     return reply
       .header('content-security-policy', POLICY)
       .type('text/html; charset=utf-8')
@@ -130,7 +130,7 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const typed = trimmedText(request.body?.email);
     const address = typed === '' ? null : parseAddress(typed);
     const contact = typed !== '' && address === null ? null : sampleValues(db, design, address);
-    if (typed !== '' && contact === null) throw notFound(`No contact this mail is for has the address ${typed}.`);
+    if (typed !== '' && contact === null) throw notFound(sentence('design_no_contact', { address: typed }));
     const sampleLinks = { [PREFERENCES]: `${publicUrl()}/u/preview`, [WEB_COPY]: `${publicUrl()}/w/preview` };
     const { json } = await withinShare(design.user_id, async () => {
       const code = await readTemplateCode(design, request.body);
@@ -145,14 +145,14 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   app.post<Call>('/design/:token/test', { onRequest }, async (request) => {
     const design = requireDesign(request.params.token);
     const address = parseAddress(trimmedText(request.body?.email));
-    if (address === null) throw conflict('That is not an e-mail address.');
+    if (address === null) throw conflict(sentence('design_no_address'));
     allowTest(db, design, address, clock.now());
     await withinShare(design.user_id, () => queueTestMail(deps, design, [address]));
     return { isKept: isTestMode(db.$client, deps.config) };
   });
 }
 
-/** Sets up how the requests of the page read JSON, and how they answer errors: with the reason as JSON. */
+/** Sets up how the requests of the page read JSON, and how they answer errors: with the reason as JSON, in the language of the page. */
 function installRules(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser(
@@ -164,13 +164,17 @@ function installRules(app: FastifyInstance): void {
     },
   );
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof Failure) return refusing(reply, error).code(error.status).send({ problem: error.message });
-    if (error instanceof ContentError) return reply.code(422).send({ problem: error.message });
+    const language = languageOfDesign(undefined, request.headers['accept-language']);
+    if (error instanceof Failure) {
+      const problem = textsOf(error.errors).map((text) => language.sentence(text));
+      return refusing(reply, error)
+        .code(error.status)
+        .send({ problem: problem.join(' ') });
+    }
+    if (error instanceof ContentError) return reply.code(422).send({ problem: language.sentence(error.said) });
     const status = error.statusCode ?? 500;
     if (status >= 500) logFailed(request, error);
-    return reply
-      .code(status)
-      .send({ problem: status < 500 ? error.message : 'Something went wrong. Please try again.' });
+    return reply.code(status).send({ problem: status < 500 ? error.message : language.say('designer.failed') });
   });
 }
 
@@ -190,8 +194,8 @@ function readLines({ kind, isDraft }: Design, body: Call['Body']): Partial<Pick<
     const text = body?.[name];
     if (typeof text !== 'string') continue;
     const line = text.trim();
-    if (!isLine(line)) throw new ContentError('Subject and preview text are one line each, of at most 255 characters.');
-    if (name === 'subject' && line === '' && !isDraft) throw new ContentError('The mail needs a subject.');
+    if (!isLine(line)) throw new ContentError(sentence('design_lines'));
+    if (name === 'subject' && line === '' && !isDraft) throw new ContentError(sentence('design_no_subject'));
     lines[name] = line;
   }
   return lines;
@@ -231,24 +235,12 @@ async function submittedCode(design: Design, body: Call['Body']): Promise<Templa
 function designedMarkup(body: Call['Body']): string {
   const { mjml } = body ?? {};
   if (typeof mjml !== 'string' || mjml.length > MAX_TEMPLATE_CHARACTERS)
-    throw new ContentError('There is no design to save.');
+    throw new ContentError(sentence('design_empty'));
   return mjml;
 }
 
-function sendExpired(reply: FastifyReply): FastifyReply {
-  return sendMessagePage(reply.code(HTTP_GONE), {
-    title: 'This link has expired',
-    text: [
-      'A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.',
-    ],
-  });
-}
-
-function sendWithdrawn(reply: FastifyReply): FastifyReply {
-  return sendMessagePage(reply.code(HTTP_FORBIDDEN), {
-    title: 'This link has ended',
-    text: [
-      'The person it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
-    ],
-  });
+/** Sends the page that says why a link to a design no longer works. */
+function sendLinkEnd(reply: FastifyReply, language: Language, end: 'expired' | 'withdrawn'): FastifyReply {
+  const title = language.say(`designer.link.${end}`);
+  return sendMessagePage(reply, { title, text: [language.say(`designer.link.${end}.text`)] }, language.code);
 }

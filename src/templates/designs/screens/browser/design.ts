@@ -1,7 +1,7 @@
 /** The script of the design page: it opens the content, saves it, shows the preview in a sandboxed frame, and sends test mails. */
 import { saveBeforeLeaving } from '../../../../ui/islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
-import { ask, call, element, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
+import { ask, call, element, inLanguage, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
 import { listenForPictures } from './parts/pictures.ts';
 
 /** How long after the last change a draft is saved automatically. */
@@ -61,7 +61,8 @@ async function saveOnce(): Promise<string> {
 /** Restores an earlier version. Saves unsaved changes first, so that they become a version too. */
 async function restore(version: string): Promise<string> {
   if (isChanged) await save();
-  const response = await fetch(`${location.pathname}/versions/${version}`, { method: 'POST', redirect: 'manual' });
+  const init: RequestInit = { method: 'POST', redirect: 'manual', headers: inLanguage };
+  const response = await fetch(`${location.pathname}/versions/${version}`, init);
   if (response.type !== 'opaqueredirect') throw new Error((await response.json()).problem);
   isChanged = false;
   location.reload();

@@ -12,6 +12,24 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   ab_variant_problem: 'Variante {name}: {problem}',
   ab_not_open: 'Es gibt keinen Test dieser Mail, der auf eine Entscheidung wartet.',
 
+  // The designer of mails, and test mails.
+  design_link_unknown: 'Dieser Link funktioniert nicht mehr.',
+  design_link_expired: 'Dieser Link ist abgelaufen. Kopieren Sie Ihre Änderungen und öffnen Sie den Designer neu.',
+  design_link_withdrawn:
+    'Der Benutzer, für den dieser Link erstellt wurde, darf Mails nicht mehr ändern. Nichts wurde gespeichert.',
+  design_locked: 'Diese Mail wird gerade gesendet oder wurde gesendet. Der Inhalt lässt sich nicht mehr ändern.',
+  design_no_contact: 'Kein Kontakt, an den diese Mail geht, hat die Adresse {address}.',
+  design_no_address: 'Das ist keine E-Mail-Adresse.',
+  design_lines: 'Betreff und Vorschautext sind je eine Zeile von höchstens 255 Zeichen.',
+  design_no_subject: 'Die Mail braucht einen Betreff.',
+  design_empty: 'Es gibt keine Gestaltung, die gespeichert werden kann.',
+  design_too_many_tests:
+    'Über diesen Link wurden schon {count} Testmails gesendet. Mit einem neuen Link geht es weiter.',
+  test_foreign_address: 'Tests gehen nur an Adressen Ihrer Absender und Kontakte; {address} gehört nicht dazu.',
+  block_empty: 'Es gibt keinen Baustein, der gespeichert werden kann.',
+  block_too_large: 'Der Baustein ist zu groß und lässt sich nicht speichern.',
+  block_name: 'Der Baustein braucht einen Namen aus einer Zeile.',
+
   // Faults of conditions in mails.
   content_invalid: 'Im Feld „{field}“ ist ein Fehler: {problem}',
   condition_fault: 'Die Bedingung in Zeile {line}, Spalte {column} ({begin}…): {fault}.',

@@ -42,14 +42,14 @@ export function say(key: Key, values: Readonly<Record<string, string>> = {}): st
   return words[key].replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
+/** The header with which the server answers errors in the page's language. */
+export const inLanguage = { 'accept-language': document.documentElement.lang };
+
 /** Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses, throws an Error with the reason. */
 export async function call(path: string, body?: Record<string, string>): Promise<Answer> {
-  const init = body && {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
-  const response = await fetch(pagePath + path, init);
+  const init = body && { method: 'POST', body: JSON.stringify(body) };
+  const type = body && { 'content-type': 'application/json' };
+  const response = await fetch(pagePath + path, { ...init, headers: { ...inLanguage, ...type } });
   const answer: Answer = await response.json();
   if (!response.ok) throw new Error(answer.problem);
   return answer;

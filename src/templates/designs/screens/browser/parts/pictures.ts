@@ -1,6 +1,6 @@
 /** The account's image library in the designer: the dialog that asks for a picture and its alternative text, and adding pictures. */
 import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
-import { ask, element, say } from './page.ts';
+import { ask, element, inLanguage, say } from './page.ts';
 
 /** A picture of the library. */
 export interface Picture {
@@ -35,7 +35,7 @@ let library: Picture[] | null = null;
 export async function uploadPicture(file: File): Promise<Picture[]> {
   const response = await fetch(`${path}?${new URLSearchParams({ name: file.name })}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/octet-stream' },
+    headers: { ...inLanguage, 'content-type': 'application/octet-stream' },
     body: await scaledDown(file),
   });
   const answer: Answer = await response.json();
