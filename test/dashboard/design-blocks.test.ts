@@ -148,6 +148,10 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     const words = await page.locator('body').innerText();
     t.notMatch(words, /\b(?:Save|Preview|Blocks|Settings|Typography|Decorations|Padding|Move|Heading|Section)\b/);
     t.strictSame(complaints, []);
+    await page.getByRole('button', { name: 'Vorschau' }).click();
+    await page.getByLabel('Vorschau als Kontakt').fill('nobody@example.org');
+    await page.getByRole('button', { name: 'Zeigen', exact: true }).click();
+    await page.getByText('Kein Kontakt, an den diese Mail geht, hat die Adresse nobody@example.org.').first().waitFor();
   });
 
   t.test(
