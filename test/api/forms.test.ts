@@ -40,14 +40,18 @@ t.test('a form is added, read, changed and deleted', async (t) => {
     fields: [],
     privacy_url: 'https://example.com/privacy',
   });
+  const rule = { select_field: 'city', select_operator: 'is', value: 'Bonn' };
+  await must('/segment/store', { segment_name: 'Bonn', contact_type_id: 1, ...rule });
+  await must('/forms/save', { id, segment_id: 1 });
   await must('/forms/save', { id, title: '', privacy_url: '' });
+  t.match((await read()).form, { segment_id: 1 }, 'what is not given stays');
   t.match((await read()).form, { title: 'Subscribe to our newsletter', privacy_url: '' });
   const { forms } = (await app.one.call('GET', '/forms')).body.message;
   t.strictSame(forms, [(await read()).form]);
   t.equal((await app.one.call('DELETE', '/forms/delete', { query: { id } })).status, 200);
   t.equal((await app.one.call('GET', '/forms/details', { query: { id } })).status, 404);
   const actions = app.db.prepare("SELECT action FROM audit_log WHERE action LIKE 'form%' ORDER BY id").pluck().all();
-  t.strictSame(actions, ['form_added', 'form_changed', 'form_changed', 'form_removed']);
+  t.strictSame(actions, ['form_added', 'form_changed', 'form_changed', 'form_changed', 'form_removed']);
 });
 
 t.test(

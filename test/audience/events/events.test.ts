@@ -101,6 +101,7 @@ t.test('an event with a key is recorded once per account, however often it is re
     recorded: 1,
     repeated: 2,
   });
+  t.match((await report(app, { ...order, key: ' order-1 ' })).body.message, { recorded: 0, repeated: 1 }, 'trimmed');
   t.match(app.db.prepare('SELECT events, value FROM event_totals').all(), [{ events: 2, value: 20 }]);
   t.match(app.db.prepare("SELECT events FROM event_words WHERE word = 'purchase'").all(), [{ events: 2 }]);
 });

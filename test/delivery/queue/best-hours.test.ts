@@ -47,6 +47,13 @@ async function readAtTheirHours(t: Test) {
   return { app, utr, all, book };
 }
 
+/** Whether the time of a contact's mail has come, as the API explains it. */
+async function timeRule(app: TestApp, utr: string, name: string) {
+  const query = { utr, email: `${name}@example.org` };
+  const { why } = (await app.one.call('GET', '/single-send/why', { query })).body.message;
+  return why.rules.find(({ rule }: { rule: string }) => rule === 'local_time');
+}
+
 async function until(app: TestApp, time: string): Promise<void> {
   const end = Date.parse(`${time}Z`);
   while (app.clock.now().getTime() < end) {
@@ -68,10 +75,14 @@ t.test(
         { hour: 6, count: 10 },
       ],
     });
+    t.match(await timeRule(app, utr, 'early1'), { is_met: 0, value: /^The best hour of the contact, within 24 hours/ });
     await until(app, '2026-01-20T09:30');
     const heldOut = all.filter((name) => fractionFor(mailOf(app, name).address, utr) < 0.1);
     t.match((await sendReport(app, utr)).local_wait, { people: all.length - heldOut.length });
+    const [chosen = ''] = names('early', EARLY).filter((name) => !heldOut.includes(name));
+    t.match(await timeRule(app, utr, chosen), { is_met: 0, value: /2026-01-21 06:00/ });
     await until(app, '2026-01-21T09:00');
+    t.match(await timeRule(app, utr, chosen), { is_met: 1, value: 'The scheduled time of the contact has passed.' });
     const due = (name: string) => {
       if (heldOut.includes(name)) return '01-20T09:00';
       return name.startsWith('early') ? '01-21T06:00' : '01-20T20:00';
