@@ -152,17 +152,6 @@ export function createAccount(db: Db, clock: Clock, name: string): number {
     .get().id;
 }
 
-/** Returns true if auto-pause applies to the account's single sends without a canary: bad results hold them. */
-export function isAutoHoldOn(db: Db, accountId: number): boolean {
-  const where = eq(accounts.id, accountId);
-  return db.select({ auto_hold: accounts.auto_hold }).from(accounts).where(where).get()?.auto_hold === 1;
-}
-
-/** Switches auto-pause on (1) or off (0) for the account's single sends without a canary. */
-export function saveAutoHold(db: Db, accountId: number, autoHold: 0 | 1): void {
-  db.update(accounts).set({ auto_hold: autoHold }).where(eq(accounts.id, accountId)).run();
-}
-
 /** Returns the frequency caps of an account. */
 export function readMailCaps(db: Db, accountId: number): MailCap[] {
   const where = eq(accounts.id, accountId);
@@ -193,15 +182,10 @@ export function readSendWindow(db: Db, accountId: number): SendWindow | null {
   return db.select({ window: accounts.send_window }).from(accounts).where(where).get()?.window ?? null;
 }
 
-/** Changes the sending hours of an account. */
-export function changeSendWindow(db: Db, accountId: number, send_window: SendWindow | null): void {
-  db.update(accounts).set({ send_window }).where(eq(accounts.id, accountId)).run();
-}
-
 /** The rules of an account about its mails before and after they are sent. */
 type MailRules = Pick<
   typeof accounts.$inferSelect,
-  'stops_errors' | 'link_rules' | 'mail_language' | 'keeps_sent_mails'
+  'stops_errors' | 'link_rules' | 'mail_language' | 'keeps_sent_mails' | 'auto_hold' | 'send_window'
 >;
 
 /** Returns the rules of an account about its mails. */
@@ -212,11 +196,22 @@ export function readMailRules(db: Db, accountId: number): MailRules {
       link_rules: accounts.link_rules,
       mail_language: accounts.mail_language,
       keeps_sent_mails: accounts.keeps_sent_mails,
+      auto_hold: accounts.auto_hold,
+      send_window: accounts.send_window,
     })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .get();
-  return rules ?? { stops_errors: 0, link_rules: null, mail_language: 'en', keeps_sent_mails: 0 };
+  return (
+    rules ?? {
+      stops_errors: 0,
+      link_rules: null,
+      mail_language: 'en',
+      keeps_sent_mails: 0,
+      auto_hold: 0,
+      send_window: null,
+    }
+  );
 }
 
 /** Changes some of the rules of an account about its mails. */

@@ -10,6 +10,7 @@ import {
   DELIVERY_STATE,
   DELIVERY_STATE_NAMES,
   type DeliveryState as DeliveryStateName,
+  type transactionalMails,
 } from '../database/schema/index.ts';
 import { messageId } from '../delivery/transactional/mail.ts';
 import { conflict, notFound } from '../errors/failure.ts';
@@ -144,23 +145,21 @@ function addressIdOf({ db, accountId }: Context, email: string): number {
   return (address && findAddressId(db, accountId, address)) ?? 0;
 }
 
-interface MailRow {
-  id: number;
-  utr: string;
-  sender_id: number;
-  email: string;
-  name: string;
-  subject: string;
+interface MailRow
+  extends Omit<
+    typeof transactionalMails.$inferSelect,
+    | 'user_id'
+    | 'address_id'
+    | 'content'
+    | 'attachments'
+    | 'size'
+    | 'idempotency_key'
+    | 'request_hash'
+    | 'first_tried_at'
+    | 'reply'
+  > {
   attachments: string;
-  message_key: string;
-  message_domain: string;
-  state: number;
-  attempt: number;
-  due_at: number;
   reply: string | null;
-  created_at: number;
-  updated_at: number;
-  complained_at: number | null;
   is_kept: 0 | 1;
 }
 

@@ -15,7 +15,7 @@ export interface LoggedAttempt extends Attempt {
 /** The type of a test event. Endpoints get tests without asking for this type. */
 export const TEST_EVENT = 'webhook.test';
 /** The number of waiting events above which the exact number is not counted. */
-const MAX_COUNTED = 1000;
+export const MAX_COUNTED = 1000;
 /** The maximum number of tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;
 

@@ -1,47 +1,17 @@
 /** The reads and writes of the dispatcher: endpoints, events, events that wait for a retry, and the log. */
 import type { Database } from 'better-sqlite3';
-import type { Said } from '../errors/sentences.ts';
+import type { webhookEvents, webhookLog, webhookWaiting } from '../database/schema/index.ts';
 import { stored } from '../errors/stored.ts';
 import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.ts';
 
-/** An event as it is stored. */
-export interface StoredEvent {
-  id: number;
-  type: string;
-  /** Events of one lane, which are about one address or one single send, are sent in their order. */
-  lane: number;
-  /** JSON. */
-  data: string;
-  /** Epoch milliseconds. */
-  created_at: number;
-}
+export type StoredEvent = Omit<typeof webhookEvents.$inferSelect, 'user_id'>;
 
 /** An event that waits for a retry, or a test or replay that waits to be sent. */
-export interface WaitingEvent extends StoredEvent {
-  /** The number of failed attempts. */
-  attempts: number;
-  /** When the first attempt failed, in epoch milliseconds; null if no attempt has failed. */
-  failed_since: number | null;
-  /** 1 for a test or replay. */
-  is_manual: 0 | 1;
-}
+export type WaitingEvent = StoredEvent &
+  Pick<typeof webhookWaiting.$inferSelect, 'attempts' | 'failed_since' | 'is_manual'>;
 
 /** One attempt, for the log. */
-export interface Attempt {
-  event_id: number;
-  /** The type of the event. */
-  type: string;
-  /** 1 for the first attempt. */
-  attempt: number;
-  is_success: 0 | 1;
-  /** The HTTP status of the answer; 0 if no answer came. */
-  status: number;
-  /** The text of the answer, or why no answer came or was accepted; empty after a success. */
-  reply: Said;
-  took_ms: number;
-  /** Epoch milliseconds. */
-  at: number;
-}
+export type Attempt = Omit<typeof webhookLog.$inferSelect, 'id' | 'endpoint_id'>;
 
 /** What the attempts of an endpoint have changed since the last record. Each event id is in `waits` or `ended` at most once. */
 export interface Progress {
@@ -57,15 +27,9 @@ export interface Progress {
   /** The attempts to add to the log. */
   attempts: readonly Attempt[];
   /** Events that must wait. `due_at` is null if they wait for an earlier event of their lane. */
-  waits: readonly {
-    event_id: number;
-    lane: number;
-    attempts: number;
-    due_at: number | null;
-    failed_since: number | null;
-  }[];
+  waits: readonly Omit<typeof webhookWaiting.$inferSelect, 'endpoint_id' | 'is_manual'>[];
   /** Waiting events that succeeded or were given up. The next event of the lane becomes due. */
-  ended: readonly { event_id: number; lane: number; is_manual: 0 | 1 }[];
+  ended: readonly Pick<typeof webhookWaiting.$inferSelect, 'event_id' | 'lane' | 'is_manual'>[];
   /** True if an attempt succeeded after earlier attempts had failed. Then all events that wait for a retry are due at once. */
   recovered: boolean;
   /** Why the endpoint must be disabled; null if it stays enabled. */
@@ -216,24 +180,11 @@ function writeLog(client: Database, endpoint: number, attempts: readonly Attempt
   const kept = [0, 1].flatMap((kind) => attempts.filter(({ is_success }) => is_success === kind).slice(-KEPT_ATTEMPTS));
   client
     .prepare(`INSERT INTO webhook_log (endpoint_id, event_id, type, attempt, is_success, status, reply, took_ms, at)
-    SELECT ?, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
-      iif(value ->> 3 = 1 OR EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = value ->> 0 AND e.data ->> 'erased' IS NULL), value ->> 5, ''),
-      value ->> 6, value ->> 7 FROM json_each(?)`)
-    .run(
-      endpoint,
-      JSON.stringify(
-        kept.map(({ event_id, type, attempt, is_success, status, reply, took_ms, at }) => [
-          event_id,
-          type,
-          attempt,
-          is_success,
-          status,
-          stored(reply),
-          took_ms,
-          at,
-        ]),
-      ),
-    );
+    SELECT ?, value ->> 'event_id', value ->> 'type', value ->> 'attempt', value ->> 'is_success', value ->> 'status',
+      iif(value ->> 'is_success' = 1 OR EXISTS (SELECT 1 FROM webhook_events e WHERE e.id = value ->> 'event_id' AND e.data ->> 'erased' IS NULL),
+        value ->> 'reply', ''),
+      value ->> 'took_ms', value ->> 'at' FROM json_each(?)`)
+    .run(endpoint, JSON.stringify(kept.map((attempt) => ({ ...attempt, reply: stored(attempt.reply) }))));
   for (const kind of new Set(kept.map(({ is_success }) => is_success)))
     client
       .prepare(`DELETE FROM webhook_log WHERE endpoint_id = @endpoint AND is_success = @kind AND id <= (

@@ -94,11 +94,12 @@ export const webhookLog = sqliteTable(
     endpoint_id: integer().notNull(),
     event_id: integer().notNull(),
     type: text().notNull(),
+    /** 1 for the first attempt. */
     attempt: integer().notNull(),
-    is_success: integer().notNull(),
+    is_success: integer().$type<0 | 1>().notNull(),
     /** The HTTP status; 0: there was no answer. */
     status: integer().notNull(),
-    /** The error, or the beginning of the response; empty after a success. */
+    /** The beginning of the response, or why none came or was accepted; empty after a success. */
     reply: said().notNull().default(''),
     took_ms: integer().notNull(),
     /** When the attempt was made, epoch milliseconds. */

@@ -1,7 +1,7 @@
 /** Counts the events of mailings by hour, by link and by device. */
 
 import type { Database } from 'better-sqlite3';
-import { BY_PERSON, DELIVERY_STATE, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
+import { BY_PERSON, DELIVERY_STATE, type deliveries, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
 
 /** An event of a mailing. */
 export interface CountedEvent {
@@ -95,14 +95,10 @@ function getOrCreate<T>(values: Map<string, T>, key: string, make: () => T): T {
 }
 
 /** The columns of a delivery that record opens and clicks. */
-export interface Engagement {
-  state: number;
-  opened_at: number | null;
-  opens: number;
-  clicks: number;
-  machine_hits: number;
-  by_person: number;
-}
+export type Engagement = Pick<
+  typeof deliveries.$inferSelect,
+  'state' | 'opened_at' | 'opens' | 'clicks' | 'machine_hits' | 'by_person'
+>;
 
 const NO_CHANGE = {
   unique_opens: 0,

@@ -34,13 +34,8 @@ export interface FoundMail {
 /** Matches a Message-ID of ours: a random key, `t` for a transactional mail, and the id of the delivery or of the transactional mail. */
 const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
 
-interface Row {
-  id: number;
+interface Row extends ReturnedMail {
   mailing_id: number;
-  address_id: number;
-  user_id: number;
-  message_key: string;
-  normalized_email: string;
 }
 
 /**

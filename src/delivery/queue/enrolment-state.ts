@@ -8,6 +8,7 @@ import {
   type automationSchedules,
   type automations,
   BARS_ENTRY,
+  type enrolments,
 } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored, storedSql } from '../../errors/stored.ts';
@@ -317,23 +318,8 @@ function boundsOf({ places }: OrderChange) {
 }
 
 /** An enrolment as it is stored. */
-export interface Enrolment {
-  id: number;
-  automation_id: number;
-  address_id: number;
-  contact_id: number | null;
-  state: 'active' | 'finished' | 'left';
+export interface Enrolment extends Omit<typeof enrolments.$inferSelect, 'reason' | 'goal_at'> {
   reason: string | null;
-  entered_at: number;
-  position: number;
-  waiting_since: number;
-  due_at: number;
-  arrived_step: number | null;
-  arrived_at: number | null;
-  delivery_id: number | null;
-  run: number;
-  event_key: string | null;
-  ended_at: number | null;
 }
 
 /** Records that this address exited the automation, because its enrolment now has another address. */

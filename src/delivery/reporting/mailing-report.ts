@@ -9,6 +9,7 @@ import {
   DEVICE_NAMES,
   type DeliveryState,
   type Device,
+  type mailingHours,
 } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { codeOf, readStored, storedSql } from '../../errors/stored.ts';
@@ -37,42 +38,10 @@ export interface MailingReport {
   links: { number: number; url: string; clicks: number; machine_clicks: number }[];
 }
 
-/**
- * The number of recipients that reached each stage. `people_…` counts recipients with at least one open or click that was not made by a
- * machine.
- */
-export interface Funnel {
-  recipients: number;
-  triggered: number;
-  delivered: number;
-  /** The number of delivered mails that the outbox kept, so that they were never sent. */
-  kept: number;
-  /** The number of delivered mails that are unmeasured. */
-  unmeasured: number;
-  unique_opens: number;
-  people_opens: number;
-  unique_clicks: number;
-  people_clicks: number;
-  /** Recipients of whom only image loads by a proxy are known. */
-  proxied_only: number;
-  bounces: number;
-  failed: number;
-  suppressed: number;
-  cancelled: number;
-  unsubscribes: number;
-}
-
 /** The events within one hour. Hours without events are missing. */
-export interface ReportedHour {
+export interface ReportedHour extends Omit<typeof mailingHours.$inferSelect, 'mailing_id' | 'hour'> {
   /** The start of the hour, `YYYY-MM-DD HH:00:00` UTC. */
   hour: string;
-  opens: number;
-  machine_opens: number;
-  proxied_opens: number;
-  clicks: number;
-  machine_clicks: number;
-  bounces: number;
-  unsubscribes: number;
 }
 
 interface Reason {
@@ -83,16 +52,19 @@ interface Reason {
 
 const MAX_TOP_LINKS = 20;
 
-const EMPTY_FUNNEL: Funnel = {
+const EMPTY_FUNNEL = {
   recipients: 0,
   triggered: 0,
   delivered: 0,
+  /** The number of delivered mails that the outbox kept, so that they were never sent. */
   kept: 0,
+  /** The number of delivered mails that are unmeasured. */
   unmeasured: 0,
   unique_opens: 0,
   people_opens: 0,
   unique_clicks: 0,
   people_clicks: 0,
+  /** Recipients of whom only image loads by a proxy are known. */
   proxied_only: 0,
   bounces: 0,
   failed: 0,
@@ -100,6 +72,11 @@ const EMPTY_FUNNEL: Funnel = {
   cancelled: 0,
   unsubscribes: 0,
 };
+/**
+ * The number of recipients that reached each stage. `people_…` counts recipients with at least one open or click that was not made by a
+ * machine.
+ */
+export type Funnel = typeof EMPTY_FUNNEL;
 
 /**
  * Reports a mailing's recipients by state and reason, and their opens and clicks. Replies that differ only in addresses and ids count as

@@ -2,7 +2,7 @@
 
 import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
-import type { NodeState } from '../../database/schema/index.ts';
+import type { nodeDays, senderNodes } from '../../database/schema/index.ts';
 
 /**
  * How long a node must not have been recorded to count as silent, in milliseconds. It then counts as silent even if the background thread
@@ -11,29 +11,8 @@ import type { NodeState } from '../../database/schema/index.ts';
 const SILENT_AFTER_MS = 12_000;
 const MAX_NODES = 500;
 
-/** A node. Times are epoch milliseconds. */
-export interface SenderNode {
-  run: string;
-  name: string;
-  version: string;
-  state: NodeState;
-  refusal: string;
-  rate: number;
-  capacity: number;
-  load: number;
-  heard_at: number;
-  lease_until: number;
-  /** The maximum number of mails today (UTC); null without a warm-up. */
-  ceiling: number | null;
-  /** The number of mails given to the node today (UTC). */
-  given: number;
-  /** The number of mails accepted today (UTC). */
-  accepted: number;
-  /** The number of mails deferred today (UTC). */
-  deferred: number;
-  /** The number of mails refused today (UTC). */
-  refused: number;
-}
+/** A node, with its numbers of mails today (UTC). Times are epoch milliseconds. */
+export type SenderNode = typeof senderNodes.$inferSelect & Omit<typeof nodeDays.$inferSelect, 'day'>;
 
 /** Returns the nodes ordered by name. `now` is in epoch milliseconds. */
 export function listSenderNodes(client: Database, now: number): SenderNode[] {

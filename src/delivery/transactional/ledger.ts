@@ -5,57 +5,33 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { suppressionReason } from '../../audience/eligibility.ts';
 import { suppressAddress } from '../../audience/suppressions.ts';
-import { type Attachment, DELIVERY_STATE } from '../../database/schema/index.ts';
+import { DELIVERY_STATE, type transactionalMails } from '../../database/schema/index.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { MAX_WAIT_MS } from '../queue/backoff.ts';
 import type { FinalState } from '../queue/ledger/ledger.ts';
 
+type StoredMail = typeof transactionalMails.$inferSelect;
+
 /** A mail to add to the queue. */
-export interface NewMail {
-  utr: string;
-  user_id: number;
-  sender_id: number;
-  address_id: number;
-  email: string;
-  name: string;
-  subject: string;
-  /** The bodies, as JSON of `Bodies`. */
+export interface NewMail
+  extends Omit<
+    StoredMail,
+    'id' | 'state' | 'attempt' | 'due_at' | 'first_tried_at' | 'reply' | 'updated_at' | 'complained_at'
+  > {
   content: string;
-  attachments: readonly Attachment[];
-  size: number;
-  message_key: string;
-  message_domain: string;
-  idempotency_key: string | null;
-  request_hash: string;
-  /** When the mail was created, in epoch milliseconds. */
-  created_at: number;
 }
 
 /** A mail claimed for sending. */
-export interface ClaimedMail {
-  id: number;
-  utr: string;
-  user_id: number;
-  sender_id: number;
-  address_id: number;
-  email: string;
+export interface ClaimedMail
+  extends Omit<NewMail, 'attachments' | 'idempotency_key' | 'request_hash'>,
+    Pick<StoredMail, 'id' | 'attempt'> {
   normalized_email: string;
-  name: string;
-  subject: string;
-  content: string;
   /** The attachments, as JSON of `Attachment[]`. */
   attachments: string;
-  size: number;
-  message_key: string;
-  message_domain: string;
-  /** The number of earlier attempts. */
-  attempt: number;
   /** When the first attempt began, in epoch milliseconds of the steady clock; 0 before the first attempt. */
   first_tried_at: number;
-  /** When the mail was created, in epoch milliseconds. */
-  created_at: number;
 }
 
 /** A mail that is due. */

@@ -4,15 +4,9 @@
  */
 import type { Database } from 'better-sqlite3';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
+import type { warmUps } from '../../database/schema/index.ts';
 
-/** A plan of a domain, as it is stored. */
-export interface WarmUp extends Plan {
-  id: number;
-  user_id: number;
-  domain: string;
-  /** The day on which the plan ended; null while it is active. */
-  ended_on: string | null;
-}
+type WarmUp = typeof warmUps.$inferSelect;
 
 export const WARM_UP_STATES = ['waiting', 'on', 'over'] as const;
 
@@ -175,15 +169,7 @@ const DAY_MS = 86_400_000;
 /** A number of days larger than the number that a plan with the smallest growth takes. */
 const MAX_DAYS = 400;
 
-export interface Plan {
-  starts_on: string;
-  /** The number of mails on the first day. */
-  volume: number;
-  /** The increase per day in percent. */
-  growth: number;
-  /** The number of mails per day at which the plan ends: it is over on the day whose volume would reach this number. */
-  until_volume: number;
-}
+export type Plan = Pick<WarmUp, 'starts_on' | 'volume' | 'growth' | 'until_volume'>;
 
 /** The default values of a plan; docs/sending-well.md explains them. */
 export const USUAL_PLAN = { volume: 50, growth: 50 };

@@ -5,11 +5,10 @@
 import Type, { type Static } from 'typebox';
 import {
   changeMailCaps,
-  changeSendWindow,
-  isAutoHoldOn,
+  changeMailRules,
   readMailCaps,
+  readMailRules,
   readSendWindow,
-  saveAutoHold,
 } from '../../database/accounts.ts';
 import type { MailCap } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -135,11 +134,10 @@ export const changeCaps = operation({
   async run(context, input) {
     const { db, clock, accountId } = context;
     const caps = (input.caps ?? []).flatMap((text) => parseCap(text) ?? []).sort((a, b) => a.days - b.days);
-    const change = () => {
+    inTransaction(db, () => {
       changeMailCaps(db, accountId, caps);
       auditBy(context, 'mail_caps_changed');
-    };
-    inTransaction(db, change);
+    });
     await markEarlierMailsSoon(db.$client, clock.now().getTime());
   },
 });
@@ -171,11 +169,10 @@ export const changeWindow = operation({
   run(context, { days = [], opens = '', closes = '' }) {
     const { db, accountId } = context;
     const numbers = [...new Set(days.map(Number))].sort();
-    const change = () => {
-      changeSendWindow(db, accountId, numbers.length === 0 ? null : { days: numbers, opens, closes });
+    inTransaction(db, () => {
+      changeMailRules(db, accountId, { send_window: numbers.length === 0 ? null : { days: numbers, opens, closes } });
       auditBy(context, 'send_window_changed');
-    };
-    inTransaction(db, change);
+    });
   },
 });
 
@@ -186,7 +183,7 @@ export const readResultLimits = operation({
   output: Type.Object({ limits: ResultLimits }),
   run({ db, accountId }): { limits: ResultLimits } {
     const limits = LIMITS.map(({ share, ...limit }) => ({ ...limit, per_thousand: Math.round(share * 1000) }));
-    return { limits: { auto_hold: isAutoHoldOn(db, accountId) ? 1 : 0, least_results: MIN_RESULTS, limits } };
+    return { limits: { auto_hold: readMailRules(db, accountId).auto_hold, least_results: MIN_RESULTS, limits } };
   },
 });
 
@@ -196,11 +193,10 @@ export const changeAutoHold = operation({
   input: Type.Object({ auto_hold: flag('1: results hold all single sends; 0: only those with a canary.') }),
   run(context, { auto_hold }) {
     const { db, accountId } = context;
-    const change = () => {
-      saveAutoHold(db, accountId, auto_hold);
+    inTransaction(db, () => {
+      changeMailRules(db, accountId, { auto_hold });
       auditBy(context, auto_hold === 1 ? 'auto_hold_on' : 'auto_hold_off');
-    };
-    inTransaction(db, change);
+    });
   },
 });
 

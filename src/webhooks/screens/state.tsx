@@ -6,10 +6,8 @@ import { Island } from '../../ui/components/island.tsx';
 import { Badge, Card, Notice, type Tone } from '../../ui/components/surface.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { MAX_COUNTED } from '../log.ts';
 import type { Webhook } from '../operations/webhooks.ts';
-
-/** The highest number of waiting events that is counted. */
-const MAX_COUNTED = 1000;
 
 /** A new secret, which is shown only once. */
 export function Secret({ secret }: { secret: string }) {

@@ -1,29 +1,18 @@
 /** The event URLs that accounts give to their mail providers, with their secrets and counts. */
 import type { Database } from 'better-sqlite3';
-import type { MailProvider } from '../../../database/schema/index.ts';
+import type { MailProvider, providerIntakes } from '../../../database/schema/index.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
 import { openText, sealText } from '../../transport/relays/sealing.ts';
 import type { RefusalCode } from './provider-event.ts';
 
-export interface Intake {
-  id: number;
-  user_id: number;
-  provider: MailProvider;
-  sealed_secret: string | null;
-  topic: string | null;
-}
+type StoredIntake = typeof providerIntakes.$inferSelect;
+export type Intake = Pick<StoredIntake, 'id' | 'user_id' | 'provider' | 'sealed_secret' | 'topic'>;
 
-/** The number of events by effect; the names are those of the columns. */
-export interface EventCounts {
-  permanent: number;
-  returned: number;
-  temporary: number;
-  complaints: number;
-  unsubscribes: number;
-  others: number;
-  unmatched: number;
-  duplicates: number;
-}
+/** The number of events by effect. */
+export type EventCounts = Pick<
+  StoredIntake,
+  'permanent' | 'returned' | 'temporary' | 'complaints' | 'unsubscribes' | 'others' | 'unmatched' | 'duplicates'
+>;
 
 /** Adds an intake and returns its id. `secret` is null if the URL itself is the secret. */
 export function storeIntake(
