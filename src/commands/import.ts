@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { importContacts, inEnglish } from '../audience/import/import.ts';
 import { DEFAULT_OPTIONS, type ImportProgress } from '../audience/import/import-job.ts';
+import type { RowError } from '../audience/import/rows.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
@@ -45,14 +46,19 @@ New contacts enter the live automations of the list and its segments; with --no-
       `${rows} rows: ${created} created, ${updated} updated, ${failed} failed`,
       ...(repeated > 0 ? [`${repeated} more rows had an address that a later row has too; the later one counts`] : []),
       ...notes,
-      ...errors
-        .slice(0, MAX_SHOWN_ERRORS)
-        .map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`),
+      ...errorLines(errors),
       ...(unshown > 0 ? [`and ${unshown} more failed rows; --json shows up to 1000`] : []),
     ]);
     if (report.id === 0) throw new Error('Nothing was imported');
   },
 };
+
+/** Returns the first errors of rows as lines to print. */
+export function errorLines(errors: readonly RowError[]): string[] {
+  return errors
+    .slice(0, MAX_SHOWN_ERRORS)
+    .map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`);
+}
 
 /** Shows one progress bar for reading the file, then one for writing the contacts. */
 function progressBars(call: Call): ImportProgress & { end(): void } {

@@ -77,7 +77,6 @@ function fail(error: unknown): void {
   process.exitCode = isUsage ? 2 : 1;
 }
 
-/** Returns the list of commands, each with its purpose. */
 function overview(commands: readonly Command[]): string {
   const entries = commands.map(({ forms, about }) => ({ name: forms[0]?.split(' ')[0] ?? '', about }));
   const width = Math.max(...entries.map(({ name }) => name.length));

@@ -97,7 +97,6 @@ async function revoke(call: Call): Promise<void> {
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);
 }
 
-/** Adds an entry to the audit log. */
 function record(db: Db, accountId: number, action: AuditAction, subject: string): void {
   audit(db, { accountId, actor: COMMAND_LINE, action, subject }, systemClock.now());
 }

@@ -46,7 +46,6 @@ and passkeys stay, unless --without-second-factor removes them for somebody who 
   },
 };
 
-/** Returns the user with this address. Throws if no user has it. */
 function requireUser(db: Db, email: string): NewLink {
   const address = parseAddress(email);
   const user = address === null ? undefined : findUserByEmail(db, address);

@@ -7,7 +7,6 @@ import { DEFAULT_OPTIONS, type ImportJob } from '../audience/import/import-job.t
 import { leavingNotes } from '../audience/import/lists.ts';
 import { findMissingSegments } from '../audience/import/make-lists.ts';
 import { previewImport } from '../audience/import/preview.ts';
-import type { RowError } from '../audience/import/rows.ts';
 import { makeUploadFolder } from '../audience/import/uploads.ts';
 import { type ReadExport, readExport } from '../audience/migrate/read-export.ts';
 import { VENDOR_NAMES } from '../audience/migrate/vendors/index.ts';
@@ -17,10 +16,8 @@ import { addMissingTemplates } from '../templates/own-templates.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords, UsageError } from './command.ts';
 import { requireContactType, typeOption, withDatabase } from './database.ts';
+import { errorLines } from './import.ts';
 import { readStandardInput, STANDARD } from './standard-streams.ts';
-
-/** How many errors of rows are printed at most. */
-const MAX_SHOWN_ERRORS = 20;
 
 export const migrate: Command = {
   forms: VENDOR_NAMES.map((name) => `migrate ${name} FILE --type N [--no-automations] [--confirm]`),
@@ -149,6 +146,3 @@ async function migrateContacts(call: Call, db: Db, job: ImportJob, exported: Rea
 
 /** Returns a word of a command, quoted for a POSIX shell if needed. */
 const shellQuoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-
-const errorLines = (errors: readonly RowError[]) =>
-  errors.slice(0, MAX_SHOWN_ERRORS).map(({ line, field, text }) => `line ${line}${field && `, ${field}`}: ${text}`);

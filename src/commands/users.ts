@@ -71,7 +71,6 @@ async function remove(call: Call): Promise<void> {
   call.answer({ removed: user.email }, [`Removed: ${user.email}`]);
 }
 
-/** Runs `work` in one transaction. */
 function write(work: (db: Db) => User): Promise<User> {
   return withDatabase((db) => inTransaction(db, () => work(db)));
 }

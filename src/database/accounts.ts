@@ -31,7 +31,6 @@ export interface KeyPair {
   secretKey: string;
 }
 
-/** What the owner of a key pair states about it. */
 interface KeyUse {
   /** The program that gets the pair. */
   name: string;
@@ -95,7 +94,6 @@ export function markKeyPairRevoked(db: Db, clock: Clock, publicKey: string): boo
   return changes > 0;
 }
 
-/** A valid key pair: its account, and what it may do. */
 interface ValidKeys extends KeyUse {
   accountId: number;
 }

@@ -6,7 +6,6 @@ const PARAMETER = /(=|<|>|\b(?:LIMIT|OFFSET))\s*(?=[?@]\w*)/gi;
 /** How many texts of statements are recent. The statements of up to twice as many texts are kept; one that runs triggers takes up to 100 KB. */
 const MAX_RECENT = 150;
 
-/** How the rows of a statement are read. */
 type Read = 'rows' | 'pluck' | 'raw';
 
 /**

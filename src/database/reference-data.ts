@@ -77,7 +77,6 @@ export function seedPlaces(client: Database): void {
   seed.immediate();
 }
 
-/** Adds the cities whose ids are higher than `lastId`. */
 function seedCities(client: Database, lastId: number): void {
   const insert = client.prepare(
     `INSERT INTO cities (id, country_id, state_id, name)

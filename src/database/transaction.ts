@@ -1,7 +1,6 @@
 /** Short transactions that write everything or nothing. */
 import type { Db } from './open.ts';
 
-/** The connection inside a transaction. */
 type Transaction = Parameters<Parameters<Db['transaction']>[0]>[0];
 
 /**

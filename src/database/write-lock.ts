@@ -11,7 +11,6 @@ const POLL_DELAYS_MS = [1, 2, 5, 10];
 /** How many milliseconds writes are added to a common transaction. Later writes go into the next transaction. */
 const COMMON_MS = 5;
 
-/** A write that waits for the next common transaction. */
 interface CommonWrite {
   /** Runs the write. Returns a function that tells the result to the write's caller; it is called once the transaction is committed. */
   run(): () => void;
@@ -20,7 +19,6 @@ interface CommonWrite {
   until: number;
 }
 
-/** A caller that waits for the lock. */
 interface Waiting {
   resolve(isFree: boolean): void;
   /** The value of `performance.now()` at which the wait ends without the lock. */

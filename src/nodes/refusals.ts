@@ -15,7 +15,6 @@ const TEXTS: Record<RefusedMessage, string> = {
   question: 'a question of a node is malformed and was not answered',
 };
 
-/** The counts of one kind of message. */
 interface RefusalCount {
   /** The number of messages that is not in the database yet. */
   unwritten: number;

@@ -5,17 +5,10 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import { dnsRecord } from '../delivery/mime/dkim.ts';
-import { type DkimKeyState, listDkimKeys } from './dkim-keys.ts';
+import { type DkimKey, listDkimKeys } from './dkim-keys.ts';
 
 /** A DKIM key with the name and value of its DNS record, and that record as a line of a zone file. */
-interface SenderDomainKey {
-  id: number;
-  state: DkimKeyState;
-  created_at: string;
-  name: string;
-  value: string;
-  zone: string;
-}
+type SenderDomainKey = Pick<DkimKey, 'id' | 'state' | 'created_at'> & ReturnType<typeof dnsRecord>;
 
 export interface SenderDomain {
   domain: string;

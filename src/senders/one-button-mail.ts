@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 
-/** The texts of the mail. */
 interface OneButtonMail {
   language: string;
   title: string;

@@ -155,13 +155,11 @@ async function asConflict(compile: () => Promise<Content | null>): Promise<Conte
   }
 }
 
-/** Returns the field of the request that the template comes from. */
 function fieldOf({ template_json, template_html }: ContentInput): string {
   if (template_json) return 'template_json';
   return template_html ? 'template_html' : 'template_id';
 }
 
-/** Returns the values of the placeholders of a mail, by name. */
 function valuesOf(
   { data, email, name, language }: ContentInput,
   sender: Sender,

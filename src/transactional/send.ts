@@ -20,7 +20,6 @@ import { sentence } from '../errors/sentences.ts';
 import type { Clock } from '../time/clock.ts';
 import { type CompiledTemplates, type ContentInput, composeMail, contentMissing } from './content.ts';
 
-/** A mail as the request has it. */
 interface MailInput extends Omit<ContentInput, 'language'> {
   address: Address;
   files: readonly GivenFile[];

@@ -65,7 +65,6 @@ export class Requests {
   }
 }
 
-/** Reads the response to one request. */
 class AnswerReader implements Connections.DispatchHandler {
   readonly #onAnswer: (answer: Answer) => void;
   readonly #timer: NodeJS.Timeout;

@@ -33,7 +33,6 @@ const INVISIBLE = new Set(['head', 'script', 'style', 'title']);
  */
 const MAX_DEPTH = 1000;
 
-/** An element whose end tag is still to come. */
 interface OpenElement {
   /** The colour of its text as six hexadecimal digits; null if unknown. */
   colour: string | null;

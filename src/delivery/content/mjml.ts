@@ -22,7 +22,6 @@ const MAX_PARTS = 30_000;
  */
 const MAX_INLINED = 1_000_000;
 
-/** The number of elements counted so far in one template. */
 interface Count {
   elements: number;
 }

@@ -87,7 +87,6 @@ function emptyDevice(mailing: number, device: number) {
   return { mailing, device, opens: 0, clicks: 0 };
 }
 
-/** Returns the value of a key, creating it if it is missing. */
 function getOrCreate<T>(values: Map<string, T>, key: string, make: () => T): T {
   const value = values.get(key) ?? make();
   values.set(key, value);

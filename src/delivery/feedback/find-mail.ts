@@ -17,7 +17,6 @@ export interface Recipient {
   transactionalId: number | null;
 }
 
-/** The identifiers of a mail; null if unknown. */
 interface MailIdentifiers {
   messageId: string | null;
   returnPath: string | null;

@@ -266,7 +266,6 @@ function branchEncoder(template: Template, conditions: Conditions, encode: (text
   return (recipient) => parts.map((part) => textOf(typeof part === 'string' ? part : part(recipient))).join('');
 }
 
-/** The text of a value. */
 function textOf(value: FilledIn): string {
   return typeof value === 'string' ? value : value.bytes.toString('latin1');
 }

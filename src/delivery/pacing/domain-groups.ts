@@ -116,7 +116,6 @@ const BY_DOMAIN = new Map(PROVIDERS.flatMap(({ name, domains }) => domains.map((
 /** The names of the providers. */
 export const PROVIDER_NAMES: readonly string[] = PROVIDERS.map(({ name }) => name);
 
-/** Returns the provider that owns this domain; null if no provider does. */
 function providerOfDomain(domain: string): string | null {
   return BY_DOMAIN.get(domain) ?? null;
 }

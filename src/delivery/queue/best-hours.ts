@@ -241,7 +241,6 @@ class Counts {
   }
 }
 
-/** The clocks of contacts, by time zone. */
 class Clocks {
   readonly #start: number;
   readonly #zone: string;
@@ -260,7 +259,6 @@ class Clocks {
   }
 }
 
-/** The clock of a time zone. */
 class LocalClock {
   /** For each hour of the day in UTC, the local hour in which it next begins after the start. */
   readonly next: Hours;

@@ -2,7 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
-import type { TrackingMode } from '../../database/schema/index.ts';
+import type { mailings, TrackingMode } from '../../database/schema/index.ts';
 import { hasPixel, withoutTracking, withSharedTracking } from '../content/anonymous-content.ts';
 import type { Content } from '../content/compiled-content.ts';
 import { returnPathKeys } from '../links/secrets.ts';
@@ -34,12 +34,8 @@ interface MailingDeps {
   mustBeVerified: () => boolean;
 }
 
-interface MailingRow {
-  id: number;
-  user_id: number;
-  unsubscribe_group_id: number | null;
-  owner_kind: string;
-  sender_id: number | null;
+interface MailingRow
+  extends Pick<typeof mailings.$inferSelect, 'id' | 'user_id' | 'unsubscribe_group_id' | 'owner_kind' | 'sender_id'> {
   content: string;
 }
 

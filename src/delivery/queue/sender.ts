@@ -1,5 +1,6 @@
 /** Reads the sender of a mailing when its recipients are claimed, so that a change applies to all later mails. */
 import type { Database, Statement } from 'better-sqlite3';
+import type { senders } from '../../database/schema/index.ts';
 import { type Held, held } from './holds.ts';
 
 /** The sender's details in a mail. */
@@ -11,18 +12,15 @@ export interface SenderFacts {
   sender_address: string;
 }
 
-interface SenderRow {
-  from_name: string;
-  from_email: string;
-  reply_to_email: string;
-  company_address: string;
-  company_address2: string;
-  zip_code: string;
-  city: string | null;
-  country: string | null;
-  is_verified: 0 | 1;
-  deleted_at: string | null;
+type Sender = typeof senders.$inferSelect;
+
+interface SenderAddress extends Pick<Sender, 'company_address' | 'company_address2' | 'zip_code'> {
+  city?: string | null;
+  country?: string | null;
 }
+
+type SenderRow = SenderAddress &
+  Pick<Sender, 'from_name' | 'from_email' | 'reply_to_email' | 'is_verified' | 'deleted_at'>;
 
 /** Reads senders. While `mustBeVerified` returns true, unverified senders may not send. */
 export class Senders {
@@ -57,12 +55,7 @@ function senderFacts(row: SenderRow): SenderFacts {
 }
 
 /** Returns a sender's postal address in one line: company lines, zip code and city, country, separated by commas. */
-export function addressLine(
-  sender: Pick<SenderRow, 'company_address' | 'company_address2' | 'zip_code'> & {
-    city?: string | null;
-    country?: string | null;
-  },
-): string {
+export function addressLine(sender: SenderAddress): string {
   const place = [sender.zip_code, sender.city].filter(Boolean).join(' ');
   return [sender.company_address, sender.company_address2, place, sender.country].filter(Boolean).join(', ');
 }

@@ -52,7 +52,6 @@ export interface CheckedRule {
   counted_mails?: CountedMail[];
 }
 
-/** A mail that counts towards a frequency cap. */
 interface CountedMail {
   /** The name of the campaign, or of the automation with the subject of its mail. */
   name: string;

@@ -40,7 +40,6 @@ interface Streak {
   comparisons: number;
 }
 
-/** The refusals and acceptances recorded for a mailing. */
 interface MailingRefusals {
   streak: Streak;
   /** Two of the domains that accepted the mailing. */

@@ -56,7 +56,6 @@ export class OutgoingMail extends OutgoingMessage {
   }
 }
 
-/** The row with the data that the mails of a mailing have in common. */
 interface FactsRow {
   id: number;
   key: DkimKey | null;

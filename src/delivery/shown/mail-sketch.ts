@@ -20,7 +20,6 @@ type Shape = { colour: string } & (
   | { kind: 'button' }
 );
 
-/** Shapes in columns side by side. */
 interface Row {
   background: string;
   columns: Shape[][];
@@ -63,7 +62,6 @@ export function sketchMail({ json, html }: SketchInput): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">${paths.join('')}</svg>`;
 }
 
-/** Draws a row and returns its height. */
 function drawRow(boxes: Boxes, { columns }: Row, top: number): number {
   const shown = columns.slice(0, MAX_COLUMNS);
   const width = (WIDTH - 2 * MARGIN - GAP * (shown.length - 1)) / Math.max(1, shown.length);
@@ -78,7 +76,6 @@ function drawRow(boxes: Boxes, { columns }: Row, top: number): number {
   return Math.max(top, ...ends) - top;
 }
 
-/** Draws a shape and returns where it ends. */
 function drawShape(boxes: Boxes, shape: Shape, left: number, top: number, width: number): number {
   const { kind, colour } = shape;
   if (shape.kind === 'image' || shape.kind === 'button') {

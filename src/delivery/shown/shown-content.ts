@@ -38,7 +38,6 @@ export interface ShowInput {
   readonly hasHtml: boolean;
 }
 
-/** The parts of the frozen content that are shown. */
 type FrozenMail = Pick<FrozenContent, 'content' | 'sender_name' | 'sender_address' | 'variants' | 'language'>;
 
 /** A merged mail. */

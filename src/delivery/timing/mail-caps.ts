@@ -21,7 +21,6 @@ const START_OF_DAY = '00:00:00';
 /** The stored reason of a mail that waits for the caps. */
 const WAITS = stored(sentence('waits_for_cap'));
 
-/** A recipient to check. */
 interface CapCandidate {
   id: number;
   address_id: number;

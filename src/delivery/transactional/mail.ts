@@ -26,7 +26,6 @@ export interface MailSender {
 // Quoted-printable does not contain the boundary.
 const ALTERNATIVE = '=_sendlark';
 
-/** The columns of a mail from which its message is built. */
 type BuiltMail = Pick<
   ClaimedMail,
   'id' | 'utr' | 'name' | 'subject' | 'content' | 'attachments' | 'message_key' | 'message_domain'

@@ -1,7 +1,7 @@
 /** Reports an A/B test: its variants side by side, each rate with its confidence interval, and the decision. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { type AbTest, type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
+import { type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
 import { findWinner, type Group, rateInterval } from './statistics.ts';
@@ -32,20 +32,17 @@ interface ReportedVariant extends Variant {
   behind: { difference: number; low: number; high: number } | null;
 }
 
-export interface AbTestReport {
+type StoredTest = typeof abTests.$inferSelect;
+
+export interface AbTestReport
+  extends Pick<StoredTest, 'share' | 'winner_by' | 'hours' | 'decided_at' | 'verdict' | 'winner' | 'rest'> {
   /**
    * The state of the test. `sending`: some mails of the test group have not been tried yet. `waiting`: the test waits for its time to pass
    * or for a user's choice.
    */
   state: 'sending' | 'waiting' | 'decided' | 'cancelled';
-  share: number;
-  winner_by: AbTest['winner_by'];
-  hours: number;
   /** When the test is decided, in epoch milliseconds; null if that is unknown or a user chooses. */
   decides_at: number | null;
-  decided_at: number | null;
-  verdict: typeof abTests.$inferSelect.verdict;
-  winner: number | null;
   better_than: number[];
   /** The counts of each variant at the decision; empty before the decision, and if a user chose. */
   counted: Group[];
@@ -56,12 +53,10 @@ export interface AbTestReport {
    * otherwise now.
    */
   worse: number[];
-  /** The number of recipients who get only the winner. */
-  rest: number;
   variants: ReportedVariant[];
 }
 
-type Row = Omit<typeof abTests.$inferSelect, 'variants' | 'better_than' | 'counted'> &
+type Row = Omit<StoredTest, 'variants' | 'better_than' | 'counted'> &
   Record<'variants' | 'better_than' | 'counted', string | null> & { is_cancelled: 0 | 1 };
 
 const HOUR_MS = 3_600_000;
@@ -117,7 +112,6 @@ function stateOf({ winner, is_cancelled, tried_at }: Row): AbTestReport['state']
   return tried_at === null ? 'sending' : 'waiting';
 }
 
-/** The columns by which recipients are grouped for counting. */
 interface CountGroup {
   state: number;
   by_person: number;

@@ -68,7 +68,6 @@ function adjusted({ people, successes }: Group): Group & { variance: number } {
   return { people: people + 2, successes: successes + 1, variance: (rate * (1 - rate)) / (people + 2) };
 }
 
-/** The values of the contacts of a group. */
 interface Values {
   people: number;
   /** The sum of the values. */

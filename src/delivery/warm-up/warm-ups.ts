@@ -16,7 +16,6 @@ const MIN_SPREAD_MS = 8 * HOUR_MS;
 /** The unused time that may be caught up, in milliseconds. */
 const MAX_CATCH_UP_MS = 60_000;
 
-/** The mails that a plan allows in a round. */
 interface Budget {
   id: number;
   day: string;
@@ -28,7 +27,6 @@ interface Budget {
   interval: number;
 }
 
-/** A mail that was counted and has no result yet. */
 interface CountedMail {
   id: number;
   day: string;

@@ -40,7 +40,6 @@ const PAUSE_MS = 10_000;
 /** The minimum pause between two counts of a mailing, as a multiple of the duration of a count. */
 const PAUSE_TIMES = 100;
 
-/** A mailing whose results are counted. */
 interface Watched {
   id: number;
   /** The mailing's state and its canary's stage; a change of either causes an immediate count. */

@@ -35,7 +35,6 @@ export interface FleetNode {
   withdrawals: Withdrawal[];
 }
 
-/** The part of a page that matters here. */
 interface GivenPage {
   id: number;
   run: string;

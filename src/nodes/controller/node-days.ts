@@ -30,7 +30,6 @@ export function ceilingAfter(first: number, before: WarmUpDay | null): number {
   return Math.min(MAX_CEILING, Math.max(first, next));
 }
 
-/** A node's counts for the current day. */
 interface Day {
   day: string;
   /** The setting WARM_UP of the node: its mails on the first day; 0: no warm-up; undefined before its first heartbeat. */
@@ -168,7 +167,6 @@ function noneEnded(): Day['ended'] {
   return { accepted: 0, deferred: 0, refused: 0, returned: 0 };
 }
 
-/** The UTC day of a time in epoch milliseconds. */
 function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10);
 }

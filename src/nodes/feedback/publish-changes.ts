@@ -29,7 +29,6 @@ const TRACKING_ACTIONS_SQL = TRACKING_ACTIONS.map((action) => `'${action}'`).joi
 const PUBLISH_MS = 5000;
 const LOCK_WAIT_MS = 10_000;
 
-/** A change that waits to be published. */
 interface Unpublished {
   id: number;
   accountId: number;

@@ -23,7 +23,6 @@ const BEHIND_MS = 1000;
 /** Fields that only the first report after a change contains. */
 type Notice = Pick<Report, 'has' | 'isLast'>;
 
-/** An outcome that is not in a report yet. */
 interface Waiting {
   pageId: number;
   ended: Ended;

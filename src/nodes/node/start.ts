@@ -9,7 +9,6 @@ import { type PublicPages, servePublicPages } from '../public/server.ts';
 import { NodeMetrics } from './node-metrics.ts';
 import { nodeName, SenderNode } from './sender-node.ts';
 
-/** A running node. */
 interface RunningNode {
   /** Finishes mails in progress within SHUTDOWN_SECONDS, and returns all other recipients. */
   close(): Promise<void>;

@@ -85,15 +85,14 @@ async function makeKey(
   await inTurn(context.accountId, async () => {
     check(listDkimKeys(db, domain));
     const privateKey = await createDkimKeyInThreadPool();
-    const store = () => {
+    inTransaction(db, () => {
       const keys = listDkimKeys(db, domain);
       check(keys);
       const now = clock.now();
       const selector = newSelector(keys, now);
       insertDkimKey(db, { domain, selector, privateKey, awaitsRecord }, now);
       auditBy(context, 'dkim_key_made', `${selector}._domainkey.${domain}`);
-    };
-    inTransaction(db, store);
+    });
   });
 }
 

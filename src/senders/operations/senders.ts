@@ -258,7 +258,6 @@ function requireSender({ db, accountId }: Context, id: unknown) {
   return sender;
 }
 
-/** Adds field errors for a country, state or city that does not exist. */
 function checkPlaces(
   { db }: Context,
   { country_id, state_id, city_id }: { country_id?: number; state_id?: number; city_id?: number },
@@ -286,7 +285,6 @@ function chosenRelay(context: Context, relayId: number | undefined): { relay_id?
   return { relay_id: relay.id };
 }
 
-/** Counts the campaigns and mailings of the account that use a sender. */
 function usageOf({ db, accountId }: Context, senderId: number): Usage {
   return db.get(sql`
     SELECT coalesce(sum(status = ${SINGLE_SEND_STATUS.queued}), 0) AS queued,

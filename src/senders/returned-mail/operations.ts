@@ -115,13 +115,12 @@ export const addIntake = operation({
   },
   run(context, { provider, secret = '' }) {
     const { db, clock, accountId } = context;
-    const add = () => {
+    const id = inTransaction(db, () => {
       const intakes = db.select().from(providerIntakes).where(ownedBy(providerIntakes, accountId)).all();
       if (intakes.length >= MAX_INTAKES) throw conflict(sentence('providers_many', { count: MAX_INTAKES }));
       auditBy(context, 'provider_added', provider);
       return storeIntake(db.$client, { accountId, provider, secret: secret || null }, clock.now());
-    };
-    const id = inTransaction(db, add);
+    });
     return { id, url: urlOf(context, provider, id) };
   },
 });
@@ -133,14 +132,13 @@ export const deleteIntake = operation({
   input: Type.Object({ id: identifier('The address.') }),
   run(context, { id }) {
     const { db, accountId } = context;
-    const remove = () => {
+    inTransaction(db, () => {
       const where = ownedRecord(providerIntakes, id, accountId);
       const intake = db.select().from(providerIntakes).where(where).get();
       if (intake === undefined) throw notFound();
       removeIntake(db.$client, intake.id);
       auditBy(context, 'provider_removed', intake.provider);
-    };
-    inTransaction(db, remove);
+    });
   },
 });
 

@@ -123,7 +123,6 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
   );
 }
 
-/** Registers the page of one mail. */
 async function transactionalMailScreen(app: FastifyInstance): Promise<void> {
   pageRoute<{ Params: { utr: string } }>(app, '/transactional/:utr', async (request, reply) => {
     const viewer = viewerOf(request);

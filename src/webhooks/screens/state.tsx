@@ -113,7 +113,6 @@ export function waitingCount(language: Language, { waiting }: Webhook): string {
   return waiting < MAX_COUNTED ? language.number(waiting) : `${language.number(MAX_COUNTED)}+`;
 }
 
-/** Returns the number of waiting events as a sentence. */
 function waitingText(language: Language, { waiting }: Webhook): string {
   return waiting < MAX_COUNTED
     ? language.say('webhooks.waiting', { count: waiting })

@@ -243,7 +243,6 @@ function Events({ label, value, problems }: { label: string; value: unknown; pro
   );
 }
 
-/** The list of webhooks with the state of each. */
 function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }) {
   const language = useLanguage();
   const add = <LinkButton icon="plus" href="/settings/webhooks/new" label={language.say('webhooks.add')} />;

@@ -143,7 +143,6 @@ function isAutomatic(mail: Email): boolean {
   return /^(?:auto[_-]?reply|bulk|junk|list)\b/i.test(headerField(mail, 'precedence'));
 }
 
-/** Returns the start of a mail up to the limits. */
 function truncate(raw: Buffer): Buffer {
   let end = 0;
   for (let line = 0; line < MAX_PARSED_LINES && end < MAX_PARSED_BYTES; line++) {

@@ -2,7 +2,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 
-/** A recipient to add to a mailing. */
 interface NewDelivery {
   mailing_id: number;
   address_id: number;

@@ -6,7 +6,6 @@ import type { Candidate } from '../candidates.ts';
 import { advanceEnrolments } from '../enrolment-state.ts';
 import { type ReasonChange, reasonCounter } from './reason-counts.ts';
 
-/** A recipient and the reason why they get no mail. */
 interface ExcludedRecipient {
   id: number;
   reason: string;

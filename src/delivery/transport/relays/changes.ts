@@ -5,24 +5,18 @@
 import type { Database } from 'better-sqlite3';
 import { asc, eq, sql } from 'drizzle-orm';
 import type { Db } from '../../../database/open.ts';
-import { type RelaySecurity, relays } from '../../../database/schema/index.ts';
+import { relays } from '../../../database/schema/index.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
+import type { RelayRow } from './in-use.ts';
 import { sealPassword } from './sealing.ts';
 
 export type StoredRelay = typeof relays.$inferSelect;
 
 /** The fields that an operator enters. */
-export interface GivenRelay {
+export interface GivenRelay extends Omit<RelayRow, 'id' | 'sealed_password'> {
   name: string;
-  host: string;
-  port: number;
-  security: RelaySecurity;
-  /** The user for the login; empty if there is no login. */
-  username: string;
   /** The password; empty to keep the stored password, if that is for this server. */
   password: string;
-  rate: number;
-  connections: number;
 }
 
 /**

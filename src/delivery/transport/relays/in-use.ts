@@ -1,23 +1,17 @@
 /** The SMTP relays in use: the relays of the environment, or else the relays stored in the database. */
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../../config.ts';
-import type { RelaySecurity } from '../../../database/schema/index.ts';
+import type { relays } from '../../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../../errors/sentences.ts';
 import { findPublicUrl } from '../../links/public-url.ts';
 import { isLocal, parseRelays, type Relay } from '../smtp/relay-urls.ts';
 import { openPassword } from './sealing.ts';
 
 /** The columns that determine how to connect to a relay. */
-export interface RelayRow {
-  id: number;
-  host: string;
-  port: number;
-  security: RelaySecurity;
-  username: string;
-  sealed_password: string | null;
-  rate: number;
-  connections: number;
-}
+export type RelayRow = Pick<
+  typeof relays.$inferSelect,
+  'id' | 'host' | 'port' | 'security' | 'username' | 'sealed_password' | 'rate' | 'connections'
+>;
 
 /** The possible destinations of mail. */
 export const COURIERS = ['outbox', 'smtp', 'nodes'] as const;

@@ -7,20 +7,12 @@ import { Queues } from './queues.ts';
 import { type RelayState, RelayStates } from './relay-state.ts';
 import type { Relay } from './relay-urls.ts';
 import type { Session } from './session/session.ts';
-import { Sessions } from './sessions.ts';
+import { Sessions, type SessionsOptions } from './sessions.ts';
 import { RFC_TIMEOUTS, type Timeouts } from './timeouts.ts';
 
-export type PoolOptions = {
+export type PoolOptions = Partial<Omit<SessionsOptions, 'hasOtherRelay' | 'timeouts'>> & {
   /** The maximum number of open connections to each relay that has no limit of its own. */
   connections?: number;
-  /** Returns our full domain name for the EHLO of a new connection; if empty, the connection's IP address is used. */
-  name?: () => string;
-  /** A monotonic clock, in milliseconds. */
-  monotonic?: () => number;
-  /** Called whenever a relay failed, for the log. */
-  onRelayFailure?: (relay: string, outcome: Outcome, id: number | undefined) => void;
-  /** Called whenever a relay accepted a mail. */
-  onRelayAcceptance?: (relay: string, id: number | undefined) => void;
   /** Shorter timeouts, for tests. */
   timeouts?: Partial<Timeouts>;
 };

@@ -146,7 +146,6 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The parameters of the pages of a mail. */
 interface Call {
   Params: { id: string };
   /** `open`: the mail is opened as its recipient, whose open counts. */

@@ -54,7 +54,6 @@ export function AddressCard({ address, value, problems, now }: AddressForm & { n
   );
 }
 
-/** The result of the last check, and the button that repeats it. */
 function LastCheck({ seen, now }: { seen: PublicUrl['seen']; now: Date }) {
   const language = useLanguage();
   const at = recordTime(seen?.at ?? null);

@@ -232,7 +232,6 @@ function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Int
   return eventAt === null ? 'waits' : 'works';
 }
 
-/** Registers the deletion of a kept mail. */
 async function roleMailDeletion(app: FastifyInstance): Promise<void> {
   app.post<{ Params: { id: string } }>('/settings/returns/mails/:id/delete', async (request, reply) => {
     await ask(request, deleteRoleMail, request.params);

@@ -17,7 +17,6 @@ import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, 
 /** The numbers of the caps in the form, from 1 on. */
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
 
-/** A cap as entered in the form. */
 interface CapFields {
   mails: string;
   days: string;
@@ -111,7 +110,6 @@ function CapsCard({ caps }: { caps: readonly CapFields[] }) {
   );
 }
 
-/** The sending hours as entered in the form. */
 interface WindowFields {
   days: string[];
   opens: string;

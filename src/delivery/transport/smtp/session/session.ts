@@ -51,7 +51,6 @@ const TIMEOUTS: Record<State, keyof Timeouts> = {
   empty: 'endOfData',
 };
 
-/** A hand-off whose message is built. */
 interface Mail extends Envelope {
   readonly pending: PendingHandoff;
   readonly message: Buffer;

@@ -292,7 +292,6 @@ function mailCommand({ from, size }: Envelope, offers: Extensions): string {
   return `MAIL FROM:<${from}>${offers.size === null ? '' : ` SIZE=${size}`}\r\n`;
 }
 
-/** Returns RCPT TO with its CRLF. */
 function rcptCommand({ to }: Envelope): string {
   return `RCPT TO:<${to}>\r\n`;
 }
