@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
-import type { Address } from '../audience/contacts/addresses.ts';
+import { fromNormalized } from '../audience/contacts/addresses.ts';
 import { IS_UNMEASURED, storeTrackingChoice } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
 import { readMailRules } from '../database/accounts.ts';
@@ -127,7 +127,7 @@ export class PreferenceStore {
   #storeTrackingChoice(ids: RecipientIds, { joined, text }: ChosenLists, now: Date): void {
     storeTrackingChoice(this.#db.$client, {
       accountId: ids.user,
-      addressId: addressId(this.#db, ids.user, addressOf(ids)),
+      addressId: addressId(this.#db, ids.user, fromNormalized(ids.email)),
       isAllowed: joined.includes(TRACKING),
       source: 'page',
       text,
@@ -137,7 +137,7 @@ export class PreferenceStore {
   }
 
   #unsubscribe(ids: RecipientIds, lists: readonly number[], source: 'one-click' | 'page', now: Date): void {
-    const address = addressOf(ids);
+    const address = fromNormalized(ids.email);
     for (const list of lists) {
       const change = {
         accountId: ids.user,
@@ -159,10 +159,6 @@ function findTracking(client: Database, { address, user }: RecipientIds): boolea
     WHERE a.id = ? AND a.user_id = ?`)
     .get(address, user);
   return row === undefined || row.tracking === 'off' || row.tracking === 'totals' ? null : row.is_unmeasured === 0;
-}
-
-function addressOf({ email }: RecipientIds): Address {
-  return { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
 }
 
 /** Returns the preferences after a choice without reading them again. */

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { addressId, findAddressId } from '../audience/contacts/address-rows.ts';
-import { type Address, asciiAddress } from '../audience/contacts/addresses.ts';
+import { type Address, asciiAddress, domainOf } from '../audience/contacts/addresses.ts';
 import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
@@ -101,7 +101,7 @@ export async function sendTransactional(
             attachments,
             size,
             message_key: randomBytes(9).toString('hex'),
-            message_domain: domainOf(sender),
+            message_domain: domainOf(asciiAddress(sender.from_email) ?? ''),
             idempotency_key: key,
             request_hash: hash,
             created_at: clock.now().getTime(),
@@ -155,12 +155,6 @@ async function requestHash({ files, key: _, address, data, ...rest }: MailInput,
     }
   }
   return hash.digest('base64');
-}
-
-/** Returns the domain of a sender in ASCII form, for its Message-IDs. */
-function domainOf({ from_email: email }: { from_email: string }): string {
-  const ascii = asciiAddress(email) ?? '';
-  return ascii.slice(ascii.lastIndexOf('@') + 1);
 }
 
 /** Returns the attachments of these files. Throws 422 if there are too many, or if they are too large. */

@@ -75,6 +75,16 @@ export function spellings(normalized: string): string[] {
   return unicode === normalized ? [normalized] : [normalized, unicode];
 }
 
+/** Returns the domain of an address. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** Returns the address that has this normalized form. */
+export function fromNormalized(normalized: string): Address {
+  return { address: normalized, normalized, domain: domainOf(normalized) };
+}
+
 /** Returns the normalized addresses in a text, both with and without the marks in front of them that may be part of an address. */
 export function addressesIn(text: string): string[] {
   const matches = [IN_TEXT, BEHIND_MARKS].flatMap((pattern) => [...text.matchAll(pattern)]);

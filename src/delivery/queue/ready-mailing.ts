@@ -2,7 +2,7 @@
  * Makes mailings ready to render. A ready mailing is made from plain data, so that a sender node makes the same mails as the service
  * itself.
  */
-import { asciiAddress } from '../../audience/contacts/addresses.ts';
+import { asciiAddress, domainOf } from '../../audience/contacts/addresses.ts';
 import type { Content } from '../content/compiled-content.ts';
 import type { Values } from '../content/merge.ts';
 import { type CustomName, contactFieldsFor, contactLanguage, LANGUAGE_FIELDS, mergeValues } from '../content/values.ts';
@@ -212,8 +212,4 @@ export function envelopeAddress({ email, normalized_email: normalized }: Rendere
 /** Returns the domain of a mailing's sender in ASCII form; empty if the address is not valid. */
 export function senderDomain(frozen: FrozenContent, sender: SenderFacts | null): string {
   return domainOf(asciiAddress((sender ?? frozen).from_email) ?? '');
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
 }

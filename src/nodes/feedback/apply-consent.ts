@@ -1,7 +1,7 @@
 /** Applies messages of the stream of choices to the database. */
 
 import { addressId, findErasedId } from '../../audience/contacts/address-rows.ts';
-import type { Address } from '../../audience/contacts/addresses.ts';
+import { fromNormalized } from '../../audience/contacts/addresses.ts';
 import { removeSuppression, suppressAddress } from '../../audience/suppressions.ts';
 import { storeTrackingChoice, type TrackingChoice } from '../../audience/tracking-choice.ts';
 import { recordWrite } from '../../audience/unfinished-writes.ts';
@@ -121,7 +121,7 @@ export function consentApplier(
 
 function unsubscribe(db: Db, ids: RecipientIds, list: number, { source }: Change, now: string): void {
   const change = { accountId: ids.user, groupId: list || null, source, mailingId: ids.mailing || null, now };
-  addUnsubscribers(db, { ...change, keepsExisting: true }, [addressOf(ids)]);
+  addUnsubscribers(db, { ...change, keepsExisting: true }, [fromNormalized(ids.email)]);
 }
 
 /** Returns the source of a change in this database's consent log, where other sources count as `api`. */
@@ -137,7 +137,7 @@ function suppress(
   suppressionId: number | undefined,
 ): void {
   if (suppression !== undefined) {
-    const address_id = addressId(db, ids.user, addressOf(ids));
+    const address_id = addressId(db, ids.user, fromNormalized(ids.email));
     const diagnostic = readStored(suppression.diagnostic);
     suppressAddress(db.$client, { user_id: ids.user, address_id, ...suppression, diagnostic, created_at: now });
   } else if (suppressionId !== undefined) removeSuppression(db.$client, suppressionId);
@@ -151,13 +151,9 @@ function track(
 ): void {
   storeTrackingChoice(db.$client, {
     accountId: ids.user,
-    addressId: addressId(db, ids.user, addressOf(ids)),
+    addressId: addressId(db, ids.user, fromNormalized(ids.email)),
     ...choice,
     source: loggedSource(change),
     mailingId: ids.mailing || null,
   });
-}
-
-function addressOf({ email }: RecipientIds): Address {
-  return { address: email, normalized: email, domain: email.slice(email.lastIndexOf('@') + 1) };
 }

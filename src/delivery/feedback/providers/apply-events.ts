@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
-import { parseAddress } from '../../../audience/contacts/addresses.ts';
+import { fromNormalized, parseAddress } from '../../../audience/contacts/addresses.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
 import type { Db } from '../../../database/open.ts';
@@ -151,8 +151,7 @@ function applyEffect(
   const client = db.$client;
   const created_at = isoTimestamp(now);
   if (effect === 'unsubscribe') {
-    const domain = normalizedEmail.slice(normalizedEmail.lastIndexOf('@') + 1);
-    const address = { address: normalizedEmail, normalized: normalizedEmail, domain };
+    const address = fromNormalized(normalizedEmail);
     const mailingId = delivery?.mailingId ?? null;
     if (!isErasedRow(client, addressId))
       addUnsubscribers(db, { accountId, groupId: null, source: 'provider', mailingId, now: created_at }, [address]);
