@@ -2,9 +2,7 @@
 import { Failure, unavailable } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 
-const TOO_MANY_REQUESTS = 429;
-
-const tooMany = () => new Failure(TOO_MANY_REQUESTS, sentence('too_many_templates'));
+const tooMany = () => new Failure(429, sentence('too_many_templates'));
 
 interface Tasks {
   /** The number of running tasks. */

@@ -24,7 +24,6 @@ const PATHS_FOR_CONTACTS = new Set([
 const TRANSACTIONAL_PATH = '/transactional/send';
 /** The parameters with the texts of a mail. */
 const TEXTS = ['subject', 'preheader', 'template_json', 'template_html', 'text'];
-const OK = 200;
 /** The maximum wait for the warnings. The mail is already stored, and a client that gives up waiting might send it again. */
 const MAX_WAIT_MS = 2000;
 
@@ -50,7 +49,7 @@ export function warnOfContent(app: FastifyInstance, { db }: { db: Db }): void {
     route.onSend = [
       ...[route.onSend ?? []].flat(),
       async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
-        if (reply.statusCode === OK) await addWarnings(request, reply, isForContacts);
+        if (reply.statusCode === 200) await addWarnings(request, reply, isForContacts);
         return payload;
       },
     ];

@@ -23,7 +23,6 @@ interface ByToken {
 
 /** The HTTP statuses of refusals, by code. */
 const STATUSES = { signature: 403, expired: 403, topic: 403, login: 401, malformed: 400 };
-const TOO_MANY_REQUESTS = 429;
 
 /** Registers the URLs at which mail providers report events. */
 export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Promise<void> {
@@ -62,7 +61,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
         const caller = intake === undefined ? networkOf(request.ip) : intakeCaller(intake.id);
         const waitMs = refusedRequests.waitMs(caller);
         if (waitMs > 0) reply.header('retry-after', String(Math.ceil(waitMs / 1000)));
-        if (waitMs > 0) throw new Failure(TOO_MANY_REQUESTS, 'Too many refused requests');
+        if (waitMs > 0) throw new Failure(429, 'Too many refused requests');
         if (intake === undefined) {
           refusedRequests.failed(caller);
           throw new Failure(404, 'Not Found');

@@ -19,7 +19,6 @@ import { webCopyPage } from './web-copy.ts';
 // The limits of a submitted form, because anyone can submit a form. The real forms are much smaller.
 const MAX_FORM_BYTES = 64 * 1024;
 const MAX_FIELDS = 5000;
-const UNPROCESSABLE = 422;
 
 /** Sets up how the pages registered on `app` read bodies, which headers they send, and how they show errors. */
 export function installPageRules(app: FastifyInstance): void {
@@ -38,7 +37,7 @@ export function installPageRules(app: FastifyInstance): void {
     next();
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    if (error instanceof ContentError) return messagePage(reply.code(UNPROCESSABLE), 'tooLarge');
+    if (error instanceof ContentError) return messagePage(reply.code(422), 'tooLarge');
     if (error instanceof Failure) refusing(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) return messagePage(reply.code(status), 'busy');

@@ -17,7 +17,6 @@ import type { RecipientSource, ValueOrPromise } from './recipient-source.ts';
  * link whose placeholders were replaced can be far longer.
  */
 const MAX_URL = 8000;
-const UNPROCESSABLE = 422;
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64').toString('latin1');
 const PIXEL_HEADERS = { ...PAGE_HEADERS, 'content-type': 'image/gif', 'content-length': PIXEL.length };
 
@@ -47,7 +46,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     }
     const url = ids && (await destination(ids, token, link));
     if (!ids || !url) return unknownLink(reply);
-    if (url.length > MAX_URL) return messagePage(reply.code(UNPROCESSABLE), 'linkTooLong');
+    if (url.length > MAX_URL) return messagePage(reply.code(422), 'linkTooLong');
     if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
     return reply.redirect(url, 302);
   });

@@ -19,7 +19,6 @@ const HASH_BYTES = 32;
 const MAX_AT_ONCE = 2;
 /** The maximum number of hashes that wait when a stranger's is added; twice as many may wait when a known user's is added. */
 const MAX_WAITING = 20;
-const SERVICE_UNAVAILABLE = 503;
 
 /** The place at which a hash joins the queue: `first` is for known users, who must not wait behind strangers. */
 export type Turn = 'first' | 'last';
@@ -78,7 +77,7 @@ async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
   if (running < MAX_AT_ONCE) running++;
   else {
     if (waiting.length >= (turn === 'first' ? 2 * MAX_WAITING : MAX_WAITING))
-      throw new Failure(SERVICE_UNAVAILABLE, sentence('too_many_sign_ins'));
+      throw new Failure(503, sentence('too_many_sign_ins'));
     // A hash that ends starts the next one itself, so `running` stays the same.
     await new Promise<void>((resolve) => (turn === 'first' ? waiting.unshift(resolve) : waiting.push(resolve)));
   }

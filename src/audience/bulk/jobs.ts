@@ -19,7 +19,6 @@ const UNDO_MS = 3_600_000;
 const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 /** The maximum number of unfinished actions of an account. */
 const MAX_UNFINISHED = 20;
-const TOO_MANY_REQUESTS = 429;
 
 /**
  * Stores a bulk action for the background thread. `contacts` has the ids of contacts, which the caller has checked to belong to the
@@ -54,7 +53,7 @@ function requireBelowLimit(db: Db, accountId: number): void {
     )
     .pluck()
     .get(accountId);
-  if ((unfinished ?? 0) >= MAX_UNFINISHED) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_actions'));
+  if ((unfinished ?? 0) >= MAX_UNFINISHED) throw new Failure(429, sentence('too_many_actions'));
 }
 
 /** Returns the job of the account with this id. Throws 404. */

@@ -14,8 +14,6 @@ import { createSegment } from '../segments/segments.ts';
 import { insertGroup } from '../unsubscribes.ts';
 import type { ImportJob } from './import-job.ts';
 
-const CONFLICT = 409;
-
 /** Returns the account's custom fields and those that the import is going to create, which have negative ids. */
 export function plannedFields(
   db: Db,
@@ -92,7 +90,7 @@ export async function makeSegments(db: Db, job: ImportJob, clock: Clock): Promis
         value: [`[${segment_name}]`],
       });
     } catch (error) {
-      if (!(error instanceof Failure) || error.status !== CONFLICT) throw error;
+      if (!(error instanceof Failure) || error.status !== 409) throw error;
       return sentence('lists_left', { count: missing.length - count });
     }
   return null;

@@ -21,7 +21,6 @@ const KEPT_MS = 3_600_000;
 const MAX_OF_ACCOUNT = 5;
 /** The maximum number of imports of an account that run or wait, because their files take space on disk until the import. */
 const MAX_RUNNING = 5;
-const TOO_MANY_REQUESTS = 429;
 
 /** An uploaded file with the plan for its import and the progress. */
 export interface UploadedFile extends GuessedColumns {
@@ -145,7 +144,7 @@ export class ImportJobs {
 
   #requireRoom(accountId: number): void {
     const busy = [...this.#files.values()].filter((other) => other.accountId === accountId && isBusy(other));
-    if (busy.length >= MAX_RUNNING) throw new Failure(TOO_MANY_REQUESTS, sentence('too_many_imports'));
+    if (busy.length >= MAX_RUNNING) throw new Failure(429, sentence('too_many_imports'));
   }
 }
 

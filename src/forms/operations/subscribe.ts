@@ -28,7 +28,6 @@ import { MAX_TEXT } from './form-input.ts';
 import { OFF_REASONS } from './forms.ts';
 
 const MAX_GROUPS = 50;
-const TOO_MANY_REQUESTS = 429;
 const STATES = ['asked', 'subscribed', 'suppressed'] as const;
 type State = (typeof STATES)[number];
 
@@ -112,7 +111,7 @@ export const subscribeContact = operation({
     const now = clock.now();
     const groups = groupsOf(form, input);
     return writeAndWake(context, (): { state: State } => {
-      const busyFailure = () => new Failure(TOO_MANY_REQUESTS, sentence('form_busy'));
+      const busyFailure = () => new Failure(429, sentence('form_busy'));
       const settled = settledState(db, form, address, groups, now);
       if (settled !== null) {
         // Requests of a visitor meet the same limits whether or not the address is known.

@@ -15,8 +15,6 @@ import { Basics, FormState } from './basics.tsx';
 import { type Choices, type Draft, readChoices, typedDraft } from './draft.ts';
 import { formScreen } from './form.tsx';
 
-const SEE_OTHER = 303;
-
 type Typed = Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
 
 /** Registers the list of forms, the page that adds a form, and the page of a form. */
@@ -48,7 +46,7 @@ export async function formScreens(app: FastifyInstance): Promise<void> {
     const created = await attempt(request, createForm, { ...typed, is_active: 0 });
     if ('problems' in created) return showNew(request, reply.code(created.status), typed, created);
     setFlash(reply, 'good', 'forms.added', { name });
-    return reply.redirect(`/forms/${created.output.id}`, SEE_OTHER);
+    return reply.redirect(`/forms/${created.output.id}`, 303);
   });
   await formScreen(app);
 

@@ -19,7 +19,6 @@ interface BySecret {
   Params: { secret: string };
 }
 
-const GONE = 410;
 /** How long a confirmation waits for the write lock. */
 const LOCK_WAIT_MS = 10_000;
 
@@ -92,7 +91,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
   ): FastifyReply {
     if (state === 'suppressed') return statePage(reply, form, suppressedText(form));
     if (state === 'already') return statePage(reply, form, form.already_text);
-    return statePage(reply.code(GONE), form, form.expired_text, linkToForm(form));
+    return statePage(reply.code(410), form, form.expired_text, linkToForm(form));
   }
 
   /** Returns the text for a suppressed address. Only visitors with the link from the mail see it, and they own the address. */

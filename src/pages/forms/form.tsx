@@ -31,7 +31,6 @@ interface ByToken {
  */
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
-const CONFLICT = 409;
 // Seconds for the header Retry-After. The limit of `FloodLimit` is per minute, the other limits are per hour.
 const MINUTE_S = 60;
 const HOUR_S = 60 * 60;
@@ -61,7 +60,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     const { token } = request.params;
     const form = findForm(token);
     if (form === undefined) return unknownPage(reply);
-    if (isOff(form)) return statePage(reply.code(CONFLICT), form, form.off_text);
+    if (isOff(form)) return statePage(reply.code(409), form, form.off_text);
     const body: FormBody = request.body ?? Object.create(null);
     const filled = readFilled(readShown(db, form), body);
     if (floodLimit.isExceeded(networkOf(request.ip)))

@@ -25,8 +25,6 @@ export type PasskeyVerdict = { added: NewPasskey } | { counter: number } | { ref
 // The limits of one thread.
 const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
-const SERVICE_UNAVAILABLE = 503;
-/** The maximum number of checks that wait or run. */
 const MAX_WAITING = 20;
 
 let lastCheck: Promise<unknown> = Promise.resolve();
@@ -51,7 +49,7 @@ export async function checkSignature(
 
 /** Runs a check after all earlier checks. Throws 503 if too many checks wait. */
 async function inTurn(task: PasskeyTask): Promise<PasskeyVerdict> {
-  if (waiting >= MAX_WAITING) throw new Failure(SERVICE_UNAVAILABLE, sentence('too_many_sign_ins'));
+  if (waiting >= MAX_WAITING) throw new Failure(503, sentence('too_many_sign_ins'));
   waiting++;
   const result = lastCheck.then(() => runThread(task)).finally(() => waiting--);
   lastCheck = result.catch(() => undefined);

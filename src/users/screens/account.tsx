@@ -24,8 +24,6 @@ import { Passkeys, passkeyScreen } from './passkeys.tsx';
 import { SecondFactor, secondFactorScreen } from './second-factor.tsx';
 import { NewPasswordField, passwordProblem } from './sign-in/parts.tsx';
 
-const UNPROCESSABLE = 422;
-
 /** Registers the page of the user's own account. */
 export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
@@ -76,7 +74,7 @@ export async function accountScreen(app: FastifyInstance, deps: Deps & { signIns
     const language = languageOf(request, viewerOf(request));
     const faults = passwordProblem(language, password, [me.name, me.email]);
     const problems = Object.keys(faults).length > 0 ? faults : await own.confirm(request, 'current');
-    if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    if (Object.keys(problems).length > 0) return own.show(request, reply.code(422), { problems });
     const caller = callerOf(request);
     const isChanged = await changePassword(db, me, password, actorOf(me, caller), clock.now());
     if (!isChanged) return reply.redirect('/login', 303);

@@ -35,7 +35,6 @@ import { MigrationFacts, PreviewPage, readPreviewed } from './preview.tsx';
 import { ImportProgress, PastImport } from './progress.tsx';
 
 const SEE_OTHER = 303;
-const UNPROCESSABLE = 422;
 /** The id of a past import is a number. An upload has a UUID until the service restarts. */
 const IMPORT_ID = /^\d+$/;
 /** The maximum number of contacts on the page that an undo left unchanged. */
@@ -256,7 +255,7 @@ async function previewColumns(
   if (values.type !== NEW_TYPE) {
     if (values.newType !== '')
       return {
-        refusal: { status: UNPROCESSABLE, problems: { name: [bothProblem] }, problem: '' },
+        refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' },
         values: mappedValues,
       };
     const started = await attempt(request, startPreview, { upload_id, contact_type_id: values.type, mapping });

@@ -22,7 +22,6 @@ import { COUNTRIES } from '../../places/operations.ts';
 import { readPerson } from '../operations.ts';
 
 const SEE_OTHER = 303;
-const UNPROCESSABLE = 422;
 /** The checkbox that keeps a domain as it was typed. */
 const AS_TYPED = 'as_typed';
 /** Longer values of custom fields are not editable, because a form would not submit them completely. */
@@ -119,7 +118,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     const { email, domain, meant } = inspectDomain(values.email);
     if (meant !== null && field(request, AS_TYPED) === '') {
       const question = languageOf(request, viewerOf(request)).say('person.misspelt', { email });
-      return showNew(request, reply.code(UNPROCESSABLE), withTyped(values, typed), { email: [question] }, domain);
+      return showNew(request, reply.code(422), withTyped(values, typed), { email: [question] }, domain);
     }
     const added = await attempt(request, enterContact, {
       ...values,

@@ -17,8 +17,6 @@ import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
 import { afterClick, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
 
-const SEE_OTHER = 303;
-
 interface ById {
   Params: { id?: string };
 }
@@ -53,7 +51,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
           : await attempt(request, changeSegment, { segment_id, ...input });
       if ('output' in saved) {
         setFlash(reply, 'good', 'segments.saved', { name: draft.name });
-        return reply.redirect(`/contacts/segments/${saved.output.id}`, SEE_OTHER);
+        return reply.redirect(`/contacts/segments/${saved.output.id}`, 303);
       }
       return show(request, reply.code(saved.status), choices, draft, {
         ...problemsAt(saved, 'segment_name'),

@@ -11,9 +11,6 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { type Entry, LIST_NAMES, type ListName, pageOf, readEntries, removeEntry } from './kinds.tsx';
 
-const SEE_OTHER = 303;
-const UNPROCESSABLE = 422;
-
 interface LiftQuery {
   list?: string;
   email?: string;
@@ -32,10 +29,10 @@ export async function liftScreen(app: FastifyInstance): Promise<void> {
     const listed = await findEntry(request);
     const { name, entry, back } = listed;
     const isConfirmed = Object(request.body).asked === '1';
-    if (entry.kind === 'complaint' && !isConfirmed) return show(request, reply.code(UNPROCESSABLE), listed, true);
+    if (entry.kind === 'complaint' && !isConfirmed) return show(request, reply.code(422), listed, true);
     await removeEntry(request, name, entry.id);
     setFlash(reply, 'good', 'unsubscribes.lifted', { email: entry.email_address });
-    return reply.redirect(back, SEE_OTHER);
+    return reply.redirect(back, 303);
   });
 
   /**

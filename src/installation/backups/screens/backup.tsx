@@ -20,8 +20,6 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { type BackupState, dropBackup, makeBackup, type Restore, readBackups, restoreBackup } from '../operations.ts';
 import { makeUntilClosed, receiveBackup, sendBackup } from '../routes.ts';
 
-const FORBIDDEN = 403;
-
 /** Registers the settings page for backups. */
 export async function backupScreen(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
@@ -31,7 +29,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
 
   app.get('/settings/backup/file', async (request, reply) => {
     // Without this check, another website could make the browser request backups again and again.
-    if (!isSameOrigin(request)) throw new Failure(FORBIDDEN, sentence('other_site'));
+    if (!isSameOrigin(request)) throw new Failure(403, sentence('other_site'));
     const outcome = await makeUntilClosed(reply, app.deps.backups, () => attempt(request, makeBackup, {}));
     if ('problem' in outcome) return show(request, reply, outcome.status, outcome.text);
     return sendBackup(

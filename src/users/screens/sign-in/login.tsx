@@ -13,9 +13,6 @@ import { nextPage } from './next-page.ts';
 import { beginSession, SignInPanel, sendCode, sendInsecureConnection } from './parts.tsx';
 import { PasskeyButton, passkeyPages } from './passkey.tsx';
 
-const UNAUTHORIZED = 401;
-const TOO_MANY_REQUESTS = 429;
-
 /** Registers the sign-in pages, with those for passkeys, and signing out. */
 export async function loginPages(app: FastifyInstance, deps: Deps & { signIns: SignIns }): Promise<void> {
   const { db, clock, publicUrl, signIns } = deps;
@@ -73,10 +70,10 @@ function refuse(
 ): string {
   const language = languageOf(request, null);
   if (result.outcome === 'wait') {
-    reply.code(TOO_MANY_REQUESTS).header('retry-after', result.seconds);
+    reply.code(429).header('retry-after', result.seconds);
     return language.say('login.wait', { count: result.seconds });
   }
-  reply.code(UNAUTHORIZED);
+  reply.code(401);
   return language.say(wrong);
 }
 

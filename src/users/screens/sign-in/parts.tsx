@@ -45,15 +45,13 @@ export function SignInPanel({
   );
 }
 
-const FORBIDDEN = 403;
-
 /** Sends the page that explains why signing in over this connection is not possible, and how to add TLS. */
 export function sendInsecureConnection(request: FastifyRequest, reply: FastifyReply) {
   const language = languageOf(request, null);
   const title = language.say('unsafe.title');
   return sendBarePage(
     request,
-    reply.code(FORBIDDEN),
+    reply.code(403),
     title,
     <SignInPanel title={title}>
       <p>{language.say('unsafe.why')}</p>

@@ -11,8 +11,6 @@ import type { SignInResult, SignIns } from '../../sign-in.ts';
 import { nextPage } from './next-page.ts';
 import { beginSession, sendInsecureConnection } from './parts.tsx';
 
-const NOT_FOUND = 404;
-
 type Refused = Exclude<SignInResult, { outcome: 'signed-in' }>;
 
 /** Registers the two requests of signing in with a passkey: for a challenge, and with the browser's answer. */
@@ -28,7 +26,7 @@ export async function passkeyPages(
 
   app.post('/login/passkey/request', (request, reply) => {
     const party = relyingParty(publicUrl(), request.host);
-    if (party === null || !isSecureChannel(request, publicUrl())) return reply.code(NOT_FOUND).send({});
+    if (party === null || !isSecureChannel(request, publicUrl())) return reply.code(404).send({});
     const visit = visitSecret(request) ?? beginVisit(reply, publicUrl());
     return reply.send(signInRequest(party, signIns.challenges.make('sign-in', visit)));
   });

@@ -22,8 +22,6 @@ import {
   sendInsecureConnection,
 } from './parts.tsx';
 
-const GONE = 410;
-const UNPROCESSABLE = 422;
 const MAX_NAME = 255;
 
 /** Registers the pages that a login link opens. */
@@ -85,7 +83,7 @@ export async function welcomePages(app: FastifyInstance, deps: Deps & { signIns:
       ...passwordProblem(language, password, [name, email]),
     };
     if (address === null || Object.keys(problems).length > 0) {
-      return sendPasswordForm(request, reply.code(UNPROCESSABLE), secret, link, { name, email, problems });
+      return sendPasswordForm(request, reply.code(422), secret, link, { name, email, problems });
     }
     const passwordHash = await hashPassword(password);
     const user = useLoginLink(db, secret, { address, name, passwordHash }, request.ip, clock.now());
@@ -146,7 +144,7 @@ function sendExpired(request: FastifyRequest, reply: FastifyReply) {
   const title = language.say('welcome.expired.title');
   return sendBarePage(
     request,
-    reply.code(GONE),
+    reply.code(410),
     title,
     <SignInPanel title={title}>
       <p>{language.say('welcome.expired.text')}</p>
