@@ -43,7 +43,6 @@ export function nextItems(client: Database, { id, rhythm }: Pick<Feed, 'id' | 'r
     .map((row) => ({ id: row.id, item: JSON.parse(row.item) as FeedItem }));
 }
 
-/** A feed whose mail is due, with the items of the mail. */
 interface DueMail {
   feed: Feed;
   items: WaitingItem[];

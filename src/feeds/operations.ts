@@ -297,7 +297,6 @@ const isTimeOfDay = (text: string) => /^\d\d:\d\d$/.test(text) && parseScheduleT
 
 const allowsPrivate = ({ config }: Context) => config.WEBHOOK_PRIVATE_ADDRESSES === 'allow';
 
-/** Returns the account's feed with this identifier. Throws 404. */
 function requireFeed({ db, accountId }: Context, id: unknown): FeedRow {
   const feed = findFeed(db, accountId, recordId(id));
   if (feed === undefined) throw notFound();

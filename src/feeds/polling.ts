@@ -24,7 +24,6 @@ const MANY_ITEMS = 50;
 /** This number of items without a single known one is likely a mistake, too. Fewer may be all items of a short feed. */
 const MANY_UNKNOWN = 5;
 
-/** The maximum number of concurrent requests. */
 const MAX_AT_ONCE = 8;
 
 interface FeedWorkDeps {

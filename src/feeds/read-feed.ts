@@ -11,7 +11,6 @@ import { feedItem, feedLanguage, feedTitle, type RawItem, type RawText, type Rea
 
 /** The maximum number of items, counted from the beginning. No feed reader expects more. */
 const MAX_ITEMS = 500;
-/** The maximum depth of nested elements. */
 const MAX_DEPTH = 60;
 /** The number of characters of a field after which no further text is added to it. */
 const MAX_FIELD = 20_000;
@@ -91,9 +90,7 @@ class XmlReader {
   readonly items: RawItem[] = [];
   readonly #path: string[] = [];
   #item: RawItem | null = null;
-  /** The depth of the item in the document. */
   #itemDepth = 0;
-  /** The depth of the field that is being read. */
   #fieldDepth = 0;
   /** The name of that field's element; empty between fields. */
   #field = '';
@@ -101,7 +98,6 @@ class XmlReader {
   #isHtml = false;
   /** The number of attributes of the element that is being read. */
   #attributes = 0;
-  /** The first picture in the texts of the item. */
   #firstImage = '';
 
   onattribute(): void {

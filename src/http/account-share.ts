@@ -5,7 +5,6 @@ import { sentence } from '../errors/sentences.ts';
 const tooMany = () => new Failure(429, sentence('too_many_templates'));
 
 interface Tasks {
-  /** The number of running tasks. */
   running: number;
   /** A function for each waiting task, which starts the task. */
   waiting: (() => void)[];

@@ -27,7 +27,6 @@ declare module 'fastify' {
 
 /** How long a correct pair is accepted without another database query. A revoked pair stops working within this time. */
 const CACHE_MS = 1000;
-/** The maximum number of cached pairs. */
 const MAX_CACHED = 1000;
 
 /**

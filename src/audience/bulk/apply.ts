@@ -18,7 +18,6 @@ interface Row {
   email: string;
 }
 
-/** A contact that the action changed. */
 interface ChangedContact {
   id: number;
   /** The id of the contact type before a move; null for other actions. */

@@ -98,7 +98,6 @@ export function findErasedId(client: Database, accountId: number, email: string)
   return normalized === undefined ? undefined : erasedRows(client, accountId, [normalized])[0]?.id;
 }
 
-/** Returns these addresses without the erased ones. */
 function withoutErased(client: Database, accountId: number, addresses: readonly Address[]): readonly Address[] {
   const rows = erasedRows(
     client,

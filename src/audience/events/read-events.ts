@@ -10,13 +10,11 @@ import { isEventName, isPropertyName, MAX_PROPERTY_TEXT } from './names.ts';
 export const MAX_EVENTS = 1000;
 /** The maximum number of properties of an event. */
 export const MAX_PROPERTIES = 30;
-/** The maximum length of a key. */
 const MAX_KEY = 255;
 /** The largest value, positive or negative, so that sums stay exact to the cent. */
 const MAX_VALUE = 1e12;
 /** How far in the future an event may lie, because clocks differ. */
 const MAX_AHEAD_MS = 86_400_000;
-/** The earliest time of an event. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 /** The maximum number of events with errors that an answer names. */
 const MAX_NAMED = 20;
@@ -71,7 +69,6 @@ export async function readEvents(values: readonly unknown[], isList: boolean, no
   return { events, errors };
 }
 
-/** Reports an error of a field. */
 type Report = (field: string, text: (field: string) => Said) => void;
 
 function readEvent(fields: ReadonlyMap<string, unknown>, now: number, report: Report): ReportedEvent {

@@ -92,7 +92,6 @@ export async function recordEvents(
   });
 }
 
-/** An event that is ready to be written. */
 interface PreparedEvent {
   event: ReportedEvent;
   /** The id of the contact's address; undefined if the contact is unknown. */

@@ -191,7 +191,6 @@ export const listPlaceholders = operation({
   },
 });
 
-/** Returns a custom field of the caller's account. Throws 404. */
 function requireField({ db, accountId }: Context, id: number): typeof customFields.$inferSelect {
   const field = db
     .select()

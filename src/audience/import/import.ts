@@ -146,7 +146,6 @@ function endImport(db: Db, id: number, now: string): void {
   db.update(contactImports).set({ state: 'done', created_at: now }).where(isWriting).run();
 }
 
-/** A running import. */
 interface RunningImport {
   /** The id of its row in contact_imports. */
   id: number;

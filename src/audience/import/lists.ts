@@ -41,7 +41,6 @@ const peopleIn = (table: StagedTable) =>
   `FROM ${table} p CROSS JOIN addresses a ON a.user_id = @user AND a.normalized_email = p.normalized`;
 const IN_CHUNK = 'WHERE p.rowid > @after AND p.rowid <= @until';
 
-/** Returns the addresses of a chunk. */
 function addressesOf(db: Db, table: StagedTable, chunk: Chunk): Address[] {
   return db.$client
     .prepare<[Chunk], Address>(

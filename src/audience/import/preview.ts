@@ -134,12 +134,9 @@ export async function previewImport(db: Db, job: ImportJob, progress?: ImportPro
   }
 }
 
-/** A domain of addresses that looks misspelt. */
 interface MisspeltDomain {
   domain: string;
-  /** The domain that was probably meant. */
   meant: string;
-  /** The number of rows with this domain. */
   rows: number;
   is_corrected: 0 | 1;
 }

@@ -44,7 +44,6 @@ export function limitUndo(db: Db, accountId: number, now: string, most = MAX_KEP
     .run({ account: accountId, now, most });
 }
 
-/** An import that is being undone. */
 interface ImportToUndo {
   id: number;
   user_id: number;
@@ -53,7 +52,6 @@ interface ImportToUndo {
   written_at: string;
 }
 
-/** How many contacts a transaction removed, restored and kept. */
 interface UndoCounts {
   removed: number;
   restored: number;

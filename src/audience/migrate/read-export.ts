@@ -131,10 +131,8 @@ async function readTwice(db: Db, job: ExportJob): Promise<ReadExport> {
 interface Survey {
   ignored: Ignored;
   collector: ColumnCollector;
-  /** The names of lists. */
   lists: ReadonlySet<string>;
   templates: UploadedExport['templates'];
-  /** The number of contacts. */
   people: number;
   /** The number of contacts and other addresses that are leavers. */
   leaving: number;

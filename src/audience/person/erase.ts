@@ -221,7 +221,6 @@ function sentEventsEraser(client: Database): Eraser {
   };
 }
 
-/** A running erasure. */
 interface Erasure {
   account: number;
   address: number;

@@ -49,7 +49,6 @@ const MAILS = `
   FROM measured CROSS JOIN deliveries d ON d.mailing_id = measured.id AND d.address_id = c.address_id
   WHERE d.state = ${DELIVERY_STATE.accepted} AND d.is_unmeasured = 0 AND d.updated_at >= @cutoff`;
 
-/** The result of one step. */
 interface FoundInactive {
   /** The ids of the inactive contacts. */
   contacts: number[];

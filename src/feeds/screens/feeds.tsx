@@ -199,7 +199,6 @@ const NEW_FEED = {
   time_of_day: '08:00',
 };
 
-/** The button that adds a feed. */
 function NewFeed() {
   return <LinkButton icon="plus" href="/feeds/new" label={useLanguage().say('feeds.new')} />;
 }
@@ -218,7 +217,6 @@ function Lacking() {
   );
 }
 
-/** The list of feeds. */
 function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: boolean; now: Date }) {
   const language = useLanguage();
   if (feeds.length === 0)

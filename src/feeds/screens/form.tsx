@@ -49,7 +49,6 @@ const MAIL_FORM = form(saveFeed.input, [
 ]);
 const TEMPLATE_FORM = form(saveFeed.input, [{ name: 'template_id', label: 'feeds.field.template_id' }]);
 
-/** The merge tags of a feed's subject. */
 const SUBJECT_TAGS = ['item_title', 'feed_title', 'items_count'] as const;
 /** The merge tags of a feed's template. The first and the last one enclose the part that is repeated for each item. */
 const TEMPLATE_TAGS = [

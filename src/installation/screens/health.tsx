@@ -24,7 +24,6 @@ interface FindingProps {
 }
 
 interface LastResultProps {
-  /** The name of the finding. */
   name: string;
   /** When the check was made; null: never. */
   at: string | null;

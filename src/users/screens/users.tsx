@@ -32,7 +32,6 @@ interface ById {
 
 /** What the page shows after a form was submitted. */
 interface Outcome {
-  /** The new login link. */
   link?: {
     email: string;
     url: string;

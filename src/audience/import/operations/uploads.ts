@@ -333,7 +333,6 @@ export const failedRowsCsv = operation({
   },
 });
 
-/** Returns the stored report of an import. Throws 404. */
 function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
   const row = db
     .select({ failed: contactImports.failed, errors: contactImports.errors })
@@ -344,7 +343,6 @@ function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportRepo
   return row;
 }
 
-/** Returns the account's upload with this id. Throws 404. */
 function requireUpload({ imports, accountId }: Context, id: unknown): UploadedFile {
   const upload = imports.find(accountId, id);
   if (upload === undefined) throw notFound();
@@ -379,7 +377,6 @@ function checkPlan(context: Context, input: Partial<PlanInput>, errors: FieldErr
     errors.add('mapping', sentence('column_email'));
 }
 
-/** Returns the plan with these checked parameters. */
 function plannedImport(input: PlanInput): PlannedImport {
   return {
     typeId: input.contact_type_id,
@@ -410,7 +407,6 @@ function planRecord({ typeId, mapping, options }: PlannedImport): Plan {
   };
 }
 
-/** Returns the API's record of an uploaded file. */
 function uploadRecord(upload: UploadedFile): Upload {
   const { id, state, fileName, columns, notes, progress, planned, exported, report } = upload;
   const [bytes_read = 0, bytes = 0, written = 0, whole = 0] = progress;

@@ -144,7 +144,6 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Returns the upload with the chosen mapping of its columns. */
 function withMapping(upload: Upload, mapping: readonly string[]): Upload {
   return { ...upload, columns: upload.columns.map((column, at) => ({ ...column, field: mapping[at] || null })) };
 }
@@ -202,7 +201,6 @@ const NEW_TYPE = 'new';
 /** The option of a column for which a custom field is to be created, followed by the type of the field. */
 const NEW_FIELD = 'new:';
 
-/** The submitted values of the form for the columns. */
 interface SubmittedColumns {
   /** The field of each column, in order; empty: none. */
   mapping: string[];

@@ -223,7 +223,6 @@ function typedIn(request: FastifyRequest, own: readonly OwnValue[]) {
 
 type Typed = ReturnType<typeof typedIn>;
 
-/** Returns the parameter `custom_field` for typed texts. */
 function customFieldParameter(typed: Typed): Record<string, string> {
   return Object.fromEntries(typed.map(({ field: { field_name }, text }) => [field_name, text]));
 }

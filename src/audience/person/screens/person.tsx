@@ -425,7 +425,6 @@ function Timeline({ email, moments, removedBefore, canReadMails }: TimelineProps
   );
 }
 
-/** Says how often a mail was opened and clicked. */
 function Counts({ moment: { opens, clicks } }: { moment: Moment }) {
   const language = useLanguage();
   const counts = [

@@ -35,7 +35,6 @@ interface Part {
 }
 
 type ListInput = Record<'order' | 'limit' | 'email' | 'before_id' | 'groupId', unknown>;
-/** What can be done with a list. */
 interface ListOperations {
   read(request: FastifyRequest, input: Partial<ListInput>): Promise<Entry[]>;
   remove(request: FastifyRequest, id: number): Promise<unknown>;

@@ -77,7 +77,6 @@ function refuse(
   return language.say(wrong);
 }
 
-/** The initial values of the sign-in page. */
 interface LoginValues {
   next: string;
   email?: string;
