@@ -4,10 +4,13 @@ import type { Address } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { type Role, users } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { type Actor, audit } from './audit.ts';
+import { hashPassword } from './passwords.ts';
+import { endSessionsOf } from './sessions.ts';
 
 export type User = typeof users.$inferSelect;
 
@@ -77,6 +80,25 @@ export function changeUser(db: Db, user: User, fields: { name: string; role: Rol
     .run();
   const subject = user.role === fields.role ? user.email : `${user.email}: ${user.role} → ${fields.role}`;
   audit(db, { accountId: user.account_id, actor, action: 'user_changed', subject }, now);
+}
+
+/**
+ * Stores a new password and ends all sessions of the user. The caller has checked the old and the new password. Returns false, and changes
+ * nothing, if `user` no longer has the stored password: a login link may have replaced it meanwhile.
+ */
+export async function changePassword(db: Db, user: User, password: string, actor: Actor, now: Date): Promise<boolean> {
+  const passwordHash = await hashPassword(password);
+  return inTransaction(db, (tx) => {
+    const { changes } = tx
+      .update(users)
+      .set({ password_hash: passwordHash, updated_at: isoTimestamp(now) })
+      .where(and(eq(users.id, user.id), eq(users.password_hash, user.password_hash ?? '')))
+      .run();
+    if (changes === 0) return false;
+    endSessionsOf(db, user.id);
+    audit(db, { accountId: user.account_id, actor, action: 'password_changed' }, now);
+    return true;
+  });
 }
 
 /**
