@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import { matchesEtag } from '../http/etags.ts';
 import { chooseEncoding, sendCsv, sendLongCsv, sendMessage } from '../http/list-response.ts';
 import { contextOf, operationRoutes } from '../http/operation-routes.ts';
 import { csvFile, done, successWith } from '../http/requests/schemas.ts';
@@ -295,8 +296,3 @@ export const placeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =>
   );
   places.read('GET /get/states-cities', findPlaces);
 };
-
-/** Returns true if If-None-Match lists the ETag, by weak comparison (RFC 9110, 13.1.2). */
-function matchesEtag(header: string | undefined, etag: string): boolean {
-  return (header ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
-}

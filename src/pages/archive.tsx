@@ -12,6 +12,7 @@ import {
   type Surroundings,
 } from '../campaigns/archive/archive.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
+import { matchesEtag } from '../http/etags.ts';
 import { publicDocument, publicPolicy } from '../http/pages/document.tsx';
 import { pageRoute, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
@@ -187,8 +188,6 @@ const MAX_AGE_S = 300;
 function sendTagged(reply: FastifyReply, type: string, text: string | Buffer): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   reply.headers({ etag, 'cache-control': `public, max-age=${MAX_AGE_S}` });
-  const knownTags = reply.request.headers['if-none-match'] ?? '';
-  if (knownTags.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*'))
-    return reply.code(304).send();
+  if (matchesEtag(reply.request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type(type).send(text);
 }

@@ -1,6 +1,7 @@
 /** Serves the images of the library at the URLs that mails contain. No key is needed, and the bytes at a URL never change. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { matchesEtag } from '../http/etags.ts';
 import { pageRoute } from '../http/pages/layout.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 
@@ -21,7 +22,7 @@ export async function picturePages(app: FastifyInstance, source: RecipientSource
     if (picture === null) return sendNotFound(reply);
     const etag = `"${picture.hash}"`;
     reply.headers({ ...HEADERS, etag });
-    if (isUnchanged(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
     const headers = { 'content-type': `image/${picture.kind}`, 'content-length': picture.size };
     if (request.method === 'HEAD') return reply.headers(headers).send(null);
     const firstPart = picture.part(0);
@@ -48,9 +49,4 @@ function sendNotFound(reply: FastifyReply): FastifyReply {
     .header('cache-control', 'no-store')
     .type('text/plain; charset=utf-8')
     .send('There is no such picture.\n');
-}
-
-/** Returns true if the client already has the version with this entity tag (RFC 9110, 13.1.2). */
-function isUnchanged(header: string | undefined, etag: string): boolean {
-  return (header ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*');
 }

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { TObject } from 'typebox';
 import { listPlaceholders } from '../../audience/fields/operations.ts';
 import { readChoices } from '../../campaigns/screens/compose/step.tsx';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { LanguagesCard, languageVersionScreens } from '../../templates/languages/screens/versions.tsx';
@@ -40,10 +40,6 @@ import { FeedForm, readFeedForm } from './form.tsx';
 import { FeedState, StateCard } from './state.tsx';
 
 const SEE_OTHER = 303;
-
-interface ById {
-  Params: { id: string };
-}
 
 /** Registers the pages of feeds. */
 export async function feedScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {

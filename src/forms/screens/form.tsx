@@ -1,6 +1,6 @@
 /** The page of a form: its figures, its URL and HTML snippet, and the builder with a preview. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../http/pages/layout.ts';
 import { WhyHeld } from '../../senders/screens/unverified.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
@@ -19,10 +19,6 @@ import { Builder } from './builder.tsx';
 import { type Draft, draftInput, draftOf, readChoices, typedDraft } from './draft.ts';
 
 const SEE_OTHER = 303;
-
-interface ById {
-  Params: { id: string };
-}
 
 /** Registers the page of a form, with saving, deleting and restoring the form. */
 export async function formScreen(app: FastifyInstance): Promise<void> {

@@ -11,6 +11,11 @@ import type {
 import { sendMessagePage } from './document.tsx';
 import { chooseWords, type PageWords } from './words/index.ts';
 
+/** The route of a page about one record. */
+export interface ById {
+  Params: { id: string };
+}
+
 /** Registers a page. The handler must ensure that a HEAD request neither changes nor counts anything. */
 export function pageRoute<Route extends RouteGenericInterface>(
   app: FastifyInstance,

@@ -93,7 +93,7 @@ export function fieldText(language: Language, field: string, value: string): str
 /** Returns the label of a value of the API in the user's language, or the value itself if it has no label. */
 export function knownWord(
   language: Language,
-  kind: 'delivery' | 'source' | 'suppression' | 'entered' | 'inactive',
+  kind: 'delivery' | 'source' | 'suppression' | 'entered' | 'inactive' | 'operator',
   value: string,
 ): string {
   const key = `${kind}.${value}`;

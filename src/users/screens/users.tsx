@@ -1,7 +1,9 @@
 /** The page of the account's users: invite a user, change a role, make a new sign-in link, remove a user. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Said } from '../../errors/sentences.ts';
+import type { ById } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -25,10 +27,6 @@ const INVITATION_FORM = form(inviteUser.input, [
   { name: 'name', label: 'users.name' },
   { name: 'role', label: 'users.role', hint: 'users.roles', option: (language, role) => language.say(`role.${role}`) },
 ]);
-
-interface ById {
-  Params: { id: string };
-}
 
 /** What the page shows after a form was submitted. */
 interface Outcome {

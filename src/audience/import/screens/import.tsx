@@ -1,7 +1,7 @@
 /** Importing contacts: choosing a file, mapping its columns, choosing the contact type, the preview, the progress, and undoing. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendCsv } from '../../../http/list-response.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { installMultipart } from '../../../http/requests/forms.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { FileField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -48,9 +48,6 @@ const SOURCES: Record<VendorName, string> = {
   keila: 'Keila',
 };
 
-interface WithId {
-  Params: { id: string };
-}
 /** The two ways to begin: with a CSV file, or with the export of another service. */
 type Beginning = 'import' | 'migrate';
 
@@ -74,7 +71,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     });
   }
 
-  pageRoute<WithId & { Querystring: { columns?: string } }>(app, '/contacts/import/:id', async (request, reply) => {
+  pageRoute<ById & { Querystring: { columns?: string } }>(app, '/contacts/import/:id', async (request, reply) => {
     const { id } = request.params;
     if (IMPORT_ID.test(id)) {
       const [past, kept] = await Promise.all([
@@ -99,7 +96,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     return send(request, reply, <Columns upload={mapped} choices={choices} type={type} />);
   });
 
-  app.post<WithId>('/contacts/import/:id', async (request, reply) => {
+  app.post<ById>('/contacts/import/:id', async (request, reply) => {
     const { upload } = await ask(request, readUpload, { upload_id: request.params.id });
     const bothProblem = languageOf(request, viewerOf(request)).say('import.type.both');
     const refused = await previewColumns(request, upload, readColumns(request.body, upload), bothProblem);
@@ -121,7 +118,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
   // The columns are those of the preview, and the options those that its page shows, so that the import does what the preview shows.
   for (const [step, operation] of Object.entries({ preview: startPreview, start: startImport }))
-    app.post<WithId>(`/contacts/import/:id/${step}`, async (request, reply) => {
+    app.post<ById>(`/contacts/import/:id/${step}`, async (request, reply) => {
       const upload_id = request.params.id;
       const { plan } = (await ask(request, readUpload, { upload_id })).upload;
       if (plan !== null) {
@@ -131,13 +128,13 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
       return reply.redirect(urlOf(upload_id), SEE_OTHER);
     });
 
-  app.post<WithId>('/contacts/import/:id/undo', async (request, reply) => {
+  app.post<ById>('/contacts/import/:id/undo', async (request, reply) => {
     const { id } = request.params;
     await ask(request, takeBackImport, { id });
     return reply.redirect(urlOf(id), SEE_OTHER);
   });
 
-  app.get<WithId>('/contacts/import/:id/errors', async (request, reply) => {
+  app.get<ById>('/contacts/import/:id/errors', async (request, reply) => {
     const { id } = request.params;
     const csv = await ask(request, failedRowsCsv, IMPORT_ID.test(id) ? { id } : { upload_id: id });
     return sendCsv(reply, csv, 'import-errors.csv');

@@ -1,7 +1,7 @@
 /** Adding a contact, and changing its fields. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { form } from '../../../ui/components/form.tsx';
@@ -26,10 +26,6 @@ const SEE_OTHER = 303;
 const AS_TYPED = 'as_typed';
 /** Longer values of custom fields are not editable, because a form would not submit them completely. */
 const MAX_SHOWN = 10_000;
-
-interface WithId {
-  Params: { id: string };
-}
 
 // The address is what a contact is known by, so it is asked for first.
 const LABELS = RESERVED_FIELDS.toSorted((one, other) => Number(other === 'email') - Number(one === 'email')).map(
@@ -131,7 +127,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
   });
 
   const show = async (
-    request: FastifyRequest<WithId>,
+    request: FastifyRequest<ById>,
     reply: FastifyReply,
     values: Values = {},
     problems: Problems = {},
@@ -161,12 +157,12 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     );
   };
 
-  pageRoute<WithId>(app, '/contacts/:id/edit', (request, reply) => {
+  pageRoute<ById>(app, '/contacts/:id/edit', (request, reply) => {
     requireEditor(request);
     return show(request, reply);
   });
 
-  app.post<WithId>('/contacts/:id/edit', async (request, reply) => {
+  app.post<ById>('/contacts/:id/edit', async (request, reply) => {
     const { contact, own } = await readEditable(request);
     const values = CHANGED_FORM.read(request);
     const typed = typedIn(request, own);
@@ -195,7 +191,7 @@ function inspectDomain(value: unknown) {
 
 /** Returns a contact with its language, and those of its custom fields that a form can show. */
 async function readEditable(
-  request: FastifyRequest<WithId>,
+  request: FastifyRequest<ById>,
 ): Promise<{ contact: Contact & { language: string }; own: OwnValue[] }> {
   const { id: contact_id } = request.params;
   const contact = await ask(request, readContact, { contact_id });

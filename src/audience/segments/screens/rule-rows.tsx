@@ -4,8 +4,8 @@ import { readable } from '../../../errors/stored.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';
-import { isWordKey, type Language, useLanguage } from '../../../ui/words/index.ts';
-import { countryNamer, fieldLabel } from '../../../ui/words/known.ts';
+import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { countryNamer, fieldLabel, knownWord } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 import { MAX_DAYS, MAX_MAIL_DAYS, MAX_MAILS, MAX_NEXT_DAYS, MAX_RULES, MAX_URL } from '../rules.ts';
@@ -83,7 +83,7 @@ function RuleRow({
         name={`operator${at}`}
         label={language.say('segments.operator')}
         value={rule.operator}
-        options={operators.map((operator) => ({ value: operator, label: operatorLabel(language, operator) }))}
+        options={operators.map((operator) => ({ value: operator, label: knownWord(language, 'operator', operator) }))}
         problems={problems}
       />
       <Values {...{ rule, at, choices, problems }} />
@@ -101,11 +101,6 @@ function RuleRow({
 function ruleFieldLabel(language: Language, name: string): string {
   const event = eventOfField(name);
   return event === null ? fieldLabel(language, name) : language.say('segments.event', { name: event });
-}
-
-function operatorLabel(language: Language, operator: string): string {
-  const key = `operator.${operator}`;
-  return isWordKey(key) ? language.fill(key, {}) : operator;
 }
 
 function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choices: RuleChoices; problems: Problems }) {

@@ -1,7 +1,7 @@
 /** The unsubscribe groups, each with its number of unsubscribed contacts: adding, changing and deleting them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
@@ -26,10 +26,6 @@ const GROUP_FORM = form(addGroup.input, [
 const NEW_GROUP = { is_display: 1 };
 
 type Group = Static<typeof listGroups.record>;
-
-interface ById {
-  Params: { id: string };
-}
 
 /** Registers the list, and the actions of editors on a group. */
 export async function groupScreens(app: FastifyInstance): Promise<void> {
