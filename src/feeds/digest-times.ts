@@ -1,16 +1,10 @@
 /** When the digests of a feed are due. */
 import { parseScheduleTime } from '../campaigns/schedule.ts';
+import type { feeds } from '../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../time/zones.ts';
 
 /** When mails are made of a feed's items. */
-export interface Rhythm {
-  rhythm: 'item' | 'daily' | 'weekly';
-  /** Monday is 1. */
-  weekday: number;
-  /** HH:MM */
-  time_of_day: string;
-  time_zone: string;
-}
+export type Rhythm = Pick<typeof feeds.$inferSelect, 'rhythm' | 'weekday' | 'time_of_day' | 'time_zone'>;
 
 /** Returns the time of the next digest after `now`, epoch milliseconds; null if each item has its own mail. */
 export function nextDigest({ rhythm, weekday, time_of_day, time_zone }: Rhythm, now: number): number | null {

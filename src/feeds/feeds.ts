@@ -16,15 +16,11 @@ const MAX_FEEDS = 20;
 export type Feed = typeof feeds.$inferSelect;
 
 /** The settings of a feed that its owner chooses, already checked. */
-interface FeedInput extends Rhythm {
-  feed_name: string;
-  url: string;
-  sender_id: number;
-  unsubscribe_group_id: number;
+interface FeedInput
+  extends Rhythm,
+    Pick<Feed, 'feed_name' | 'url' | 'sender_id' | 'unsubscribe_group_id' | 'template_id' | 'subject'> {
   recipient_id: string[];
   exclude_specific_recipient_id: string[];
-  template_id: number;
-  subject: string;
 }
 
 /** Returns the feeds of an account in the order in which they were added. */

@@ -6,25 +6,7 @@ const MAX_READ = 20_000;
 /** The elements whose text is not shown. */
 const HIDDEN = new Set(['script', 'style', 'head', 'title', 'template', 'noscript']);
 /** The elements that do not separate words. */
-const INLINE = new Set([
-  'a',
-  'abbr',
-  'b',
-  'bdi',
-  'cite',
-  'code',
-  'em',
-  'i',
-  'mark',
-  'q',
-  's',
-  'small',
-  'span',
-  'strong',
-  'sub',
-  'sup',
-  'u',
-]);
+const INLINE = new Set('a abbr b bdi cite code em i mark q s small span strong sub sup u'.split(' '));
 
 /** Returns the words of HTML in one line of at most `maxLength` characters. A longer text ends with an ellipsis. */
 export function htmlText(html: string, maxLength: number): string {

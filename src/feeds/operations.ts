@@ -88,12 +88,12 @@ const Feed = Type.Object({
   held_reason: nullable(said('Why the feed is held.')),
   feed_title: Type.String({ description: 'The title in the feed; empty before the feed was read.' }),
   waiting: integer({ description: 'The number of items that have not been sent yet.' }),
-  read_at: { ...nullable(isoTimestampSchema()), description: 'When the feed was last read, UTC; null: never.' },
+  read_at: nullable(isoTimestampSchema(), 'When the feed was last read, UTC; null: never.'),
   failure: said('Why the feed could not be read the last time; empty if it was read.'),
-  next_mail_at: {
-    ...nullable(isoTimestampSchema()),
-    description: 'When the next digest is made, UTC; null if each item has an e-mail, or while the feed is not active.',
-  },
+  next_mail_at: nullable(
+    isoTimestampSchema(),
+    'When the next digest is made, UTC; null if each item has an e-mail, or while the feed is not active.',
+  ),
   ...stamps,
 });
 
@@ -139,7 +139,7 @@ const SaveInput = Type.Object({
 });
 
 const Preview = Type.Object({
-  is_sample: { ...zeroOrOne(), description: '1: no item is new, so the e-mail shows the newest ones as a sample.' },
+  is_sample: zeroOrOne('1: no item is new, so the e-mail shows the newest ones as a sample.'),
   items: integer({ description: 'The number of items in the e-mail.' }),
   new_items: integer({
     description: 'The number of items that are new or wait; with the rhythm item, each gets its own mail.',

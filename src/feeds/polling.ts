@@ -33,12 +33,7 @@ interface FeedWorkDeps {
   log: Log;
 }
 
-interface DueFeed {
-  id: number;
-  url: string;
-  etag: string;
-  last_modified: string;
-}
+type DueFeed = Pick<Feed, 'id' | 'url' | 'etag' | 'last_modified'>;
 
 /** Makes mails and requests feeds as a task of the background thread. */
 export class FeedWork {

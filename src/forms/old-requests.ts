@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import { formMails } from '../delivery/queue/ledger/ended-deliveries.ts';
 import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
+import type { FormRequest } from './requests.ts';
 import { forgetChallenges } from './used-challenges.ts';
 
 /** How long requests are kept, so that an expired link still leads to a page that explains this. */
@@ -38,12 +39,7 @@ const IS_WAITING = `EXISTS (SELECT 1 FROM mailings m
   WHERE m.owner_kind = 'form' AND m.owner_id = form_requests.id AND m.finished_at IS NULL AND m.state <> 'held')`;
 
 /** A request that was removed. */
-interface Removed {
-  id: number;
-  state: string;
-  address_id: number | null;
-  is_new_address: 0 | 1;
-}
+type Removed = Pick<FormRequest, 'id' | 'state' | 'address_id' | 'is_new_address'>;
 
 export class OldRequests {
   readonly #client: Database;

@@ -1,7 +1,7 @@
 /** Applies a bulk action to some contacts, and undoes it. Call inside the transaction that updates the job's progress. */
 import { sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
-import type { contactJobs } from '../../database/schema/index.ts';
+import type { contactJobs, contacts } from '../../database/schema/index.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { deleteContacts, recordMoves } from '../contacts/contacts.ts';
 import { syncTypeChange } from '../segments/membership.ts';
@@ -11,12 +11,7 @@ import { addUnsubscribers } from '../unsubscribes.ts';
 /** A stored bulk action with its progress. */
 export type Job = typeof contactJobs.$inferSelect;
 
-interface Row {
-  id: number;
-  contact_type_id: number;
-  address_id: number;
-  email: string;
-}
+type Row = Pick<typeof contacts.$inferSelect, 'id' | 'contact_type_id' | 'address_id' | 'email'>;
 
 interface ChangedContact {
   id: number;
@@ -26,39 +21,31 @@ interface ChangedContact {
 
 /** Applies the job's action to these contacts, except those to which it cannot be applied. Returns the contacts that it changed. */
 export function applyAction(db: Db, job: Job, ids: readonly number[], now: string): ChangedContact[] {
-  const contacts = liveContacts(db, job.user_id, ids);
-  const applied = contacts.map(({ id }) => ({ id, typeBefore: null }));
-  if (contacts.length === 0) return [];
+  const rows = liveContacts(db, job.user_id, ids);
+  if (rows.length === 0) return [];
+  const liveIds = rows.map(({ id }) => id);
+  const applied = liveIds.map((id) => ({ id, typeBefore: null }));
+  const target = job.target_id ?? 0;
   switch (job.action) {
     case 'delete':
       // All contacts get the job's creation time as their time of deletion, by which `restoreContacts` finds them.
-      deleteContacts(
-        db,
-        contacts.map(({ id }) => id),
-        job.created_at,
-      );
+      deleteContacts(db, liveIds, job.created_at);
       return applied;
     case 'unsubscribe':
       addUnsubscribers(
         db,
         { accountId: job.user_id, groupId: job.target_id, source: 'api', now },
-        contacts.flatMap(({ email }) => parseAddress(email) ?? []),
+        rows.flatMap(({ email }) => parseAddress(email) ?? []),
       );
       return applied;
     case 'segment':
-      addContactsToSegment(
-        db,
-        job.user_id,
-        job.target_id ?? 0,
-        contacts.map(({ id }) => id),
-        now,
-      );
+      addContactsToSegment(db, job.user_id, target, liveIds, now);
       return applied;
     case 'move':
       return moveContacts(
         db,
         job.user_id,
-        contacts.map((row) => ({ row, to: job.target_id ?? 0 })),
+        rows.map((row) => ({ row, to: target })),
         now,
       );
   }
@@ -66,14 +53,8 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
 
 /** Undoes the action for these contacts of the job. Returns the number of changed contacts. */
 export function undoAction(db: Db, job: Job, items: readonly ChangedContact[], now: string): number {
-  if (job.action === 'delete')
-    return restoreContacts(
-      db,
-      job,
-      items.map(({ id }) => id),
-      now,
-    );
   const before = new Map(items.map(({ id, typeBefore }) => [id, typeBefore]));
+  if (job.action === 'delete') return restoreContacts(db, job, [...before.keys()], now);
   const moves = liveContacts(db, job.user_id, [...before.keys()])
     .filter((row) => row.contact_type_id === job.target_id)
     .flatMap((row) => ({ row, to: before.get(row.id) ?? 0 }));

@@ -211,7 +211,7 @@ const Upserted = Type.Object({
   errors: Type.Array(
     Type.Object({
       field: Type.String({ description: 'The field.' }),
-      text: { ...said(), description: 'What is wrong.' },
+      text: said('What is wrong.'),
     }),
     { description: 'Why the contact failed.' },
   ),

@@ -301,12 +301,8 @@ function beginErasure(
     const at = isoTimestamp(clock.now());
     const contacts = addresses.flatMap(({ id }) => contactsOf.all(id));
     // The contacts are first marked as deleted in the usual way, so that queued mails to them are not sent and counts stay right.
-    const live = contacts.filter(({ isDeleted }) => isDeleted === 0);
-    deleteContacts(
-      db,
-      live.map(({ id }) => id),
-      at,
-    );
+    const live = contacts.filter(({ isDeleted }) => isDeleted === 0).map(({ id }) => id);
+    deleteContacts(db, live, at);
     audit(db, { accountId, actor, action: 'person_erased' }, clock.now());
     return addresses.map(({ id: address, normalized: email }, index) => {
       const erasure = { account: accountId, address, email, contacts: contacts.map(({ id }) => id), at };

@@ -10,6 +10,7 @@ import { inChunks } from '../../database/bulk.ts';
 import { fold } from '../../database/functions/fold.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
+import type { contacts } from '../../database/schema/index.ts';
 import { isImportUnderWay } from '../import/turns.ts';
 import { recordWrite } from '../unfinished-writes.ts';
 
@@ -75,13 +76,7 @@ export function isIndexBehind(client: Database): boolean {
   return client.prepare<[number], number>(behind).pluck().get(indexedUntil(client)) === 1;
 }
 
-interface Indexed {
-  id: number;
-  user_id: number;
-  email: string;
-  first_name: string;
-  last_name: string;
-}
+type Indexed = Pick<typeof contacts.$inferSelect, 'id' | 'user_id' | 'email' | 'first_name' | 'last_name'>;
 
 /** Indexes the next blocks: first changed ones, then those of new contacts. */
 function indexNext(client: Database, count: number): void {

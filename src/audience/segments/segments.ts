@@ -208,12 +208,8 @@ export function addContactsToSegment(
     SELECT ${accountId}, ${segmentId}, c.address_id, c.id, 1, c.first_name, c.last_name, c.email, ${now}, ${now} FROM ${chosen} WHERE true
     ON CONFLICT (segment_id, address_id) DO UPDATE SET by_hand = 1, is_removed = 0, updated_at = excluded.updated_at,
       rejoined_at = iif(is_removed = 1, excluded.updated_at, rejoined_at)`);
-  syncMembers(
-    db,
-    segment,
-    added.map((row) => row.address_id),
-    now,
-  );
+  const people = added.map((row) => row.address_id);
+  syncMembers(db, segment, people, now);
   if (!startsAutomations) return;
   const joined = peopleOf(added.filter((row) => row.is_new === 1));
   recordMembershipChange(db, { table: 'segments', id: segmentId }, 'joined', joined, now);

@@ -36,24 +36,21 @@ const ById = Type.Object({ id: identifier('The form.') });
 const FormField = Type.Object({
   name: Type.String({ description: 'The name of the field.' }),
   label: Type.String({ description: 'The label of the field on the page; empty: the usual name of the field.' }),
-  required: { ...zeroOrOne(), description: '1: the field must be filled in.' },
+  required: zeroOrOne('1: the field must be filled in.'),
 });
 const FormRecord = Type.Object({
   id: integer(),
   name: Type.String({ description: 'The internal name, which visitors do not see.' }),
   contact_type_id: integer({ description: 'The contact type to which contacts are added.' }),
   sender_id: integer({ description: 'The sender of the e-mail that asks for a confirmation.' }),
-  segment_id: {
-    ...nullable(integer()),
-    description: 'The segment to which contacts are also added; null: no segment.',
-  },
+  segment_id: nullable(integer(), 'The segment to which contacts are also added; null: no segment.'),
   language: { ...choice(...PAGE_LANGUAGES), description: 'The language of the page and the e-mail.' },
-  is_active: { ...zeroOrOne(), description: '0: the form is switched off.' },
-  off_code: {
-    ...nullable(choice(...FORM_OFF_CODES)),
-    description: 'Why the form takes no subscriptions now; null: it takes subscriptions.',
-  },
-  off_reason: { ...nullable(said()), description: 'The reason in `off_code`, as a sentence.' },
+  is_active: zeroOrOne('0: the form is switched off.'),
+  off_code: nullable(
+    choice(...FORM_OFF_CODES),
+    'Why the form takes no subscriptions now; null: it takes subscriptions.',
+  ),
+  off_reason: nullable(said(), 'The reason in `off_code`, as a sentence.'),
   url: Type.String({ description: 'The URL of the page with the form.' }),
   fields: Type.Array(FormField, {
     description: 'The fields that the form asks for in addition to the e-mail address.',
@@ -65,11 +62,9 @@ const FormRecord = Type.Object({
   privacy_url: Type.String({
     description: 'The URL of a privacy policy, which is linked behind the consent text; empty: no link.',
   }),
-  asks_tracking: {
-    ...zeroOrOne(),
-    description:
-      '1: the form also asks whether opens and clicks may be recorded, as long as the account records them only with consent.',
-  },
+  asks_tracking: zeroOrOne(
+    '1: the form also asks whether opens and clicks may be recorded, as long as the account records them only with consent.',
+  ),
   tracking_text: Type.String({ description: 'The question whether opens and clicks may be recorded.' }),
   button_text: Type.String({ description: 'The text of the button.' }),
   mail_subject: Type.String({ description: 'The subject of the e-mail that asks for a confirmation.' }),
@@ -132,12 +127,11 @@ export const createForm = operation({
   check: ({ db, accountId }, input, errors) => checkForm(db, accountId, input, null, errors),
   run(context, input) {
     const { db, clock, accountId } = context;
-    const add = () => {
+    const id = inTransaction(db, () => {
       requireRoom(db, accountId);
       auditBy(context, 'form_added', input.name);
       return addForm(db, accountId, formInput(db, accountId, input, null), clock.now());
-    };
-    const id = inTransaction(db, add);
+    });
     return { id, url: urlOf(context, id) };
   },
 });
@@ -152,13 +146,12 @@ export const saveForm = operation({
     checkForm(db, accountId, input, findForm(db, accountId, input.id) ?? null, errors),
   run(context, fields) {
     const { db, clock, accountId } = context;
-    const change = () => {
+    inTransaction(db, () => {
       const form = requireForm(context, fields.id);
       const input = formInput(db, accountId, fields, form);
       auditBy(context, 'form_changed', input.name);
       changeForm(db, form, input, clock.now());
-    };
-    inTransaction(db, change);
+    });
   },
 });
 
@@ -170,13 +163,13 @@ export const deleteForm = operation({
   input: ById,
   async run(context, { id }) {
     const { db } = context;
-    const remove = () => {
+    const removed = inTransaction(db, () => {
       const form = requireForm(context, id);
       deleteRestorably(db, forms, form);
       auditBy(context, 'form_removed', form.name);
       return form;
-    };
-    await removeRequests(db.$client, inTransaction(db, remove).id);
+    });
+    await removeRequests(db.$client, removed.id);
   },
 });
 
@@ -188,12 +181,11 @@ export const undeleteForm = operation({
   input: ById,
   run(context, { id }) {
     const { db, accountId } = context;
-    const restore = () => {
+    inTransaction(db, () => {
       requireRoom(db, accountId);
       restoreDeleted(db, forms, accountId, id);
       auditBy(context, 'form_restored', requireForm(context, id).name);
-    };
-    inTransaction(db, restore);
+    });
   },
 });
 
