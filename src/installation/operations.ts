@@ -207,12 +207,11 @@ export const releaseHold = operation({
   input: Type.Object({}),
   run(context) {
     const { db, clock, wake } = context;
-    const release = () => {
+    inTransaction(db, () => {
       if (!isReleasable(db.$client)) throw conflict(sentence('sending_on'));
       releaseSending(db.$client, clock.now().getTime());
       auditBy(context, 'sending_released');
-    };
-    inTransaction(db, release);
+    });
     wake();
   },
 });

@@ -31,8 +31,8 @@ class AnsweringTransport extends StdioServerTransport {
 }
 
 /**
- * Serves tools until the input ends and every request is track. `withDrafts` adds the tools that create and post drafts. A tool is
- * listed if the scopes of the key pair suffice for it. A call of a tool that is not listed is track with the scope that the pair lacks.
+ * Serves tools until the input ends and every request is answered. `withDrafts` adds the tools that create and post drafts. A tool is
+ * listed if the scopes of the key pair suffice for it. A call of a tool that is not listed is answered with the scope that the pair lacks.
  */
 export async function serveTools(service: Service, withDrafts: boolean): Promise<void> {
   const tools = TOOLS.filter(({ isForDrafts }) => withDrafts || !isForDrafts);

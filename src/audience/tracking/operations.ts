@@ -67,11 +67,10 @@ export const changeTracking = operation({
   role: 'owner',
   input: Type.Object({ mode: mode() }),
   run(context, { mode }) {
-    const change = () => {
+    inTransaction(context.db, () => {
       changeTrackingMode(context.db, context.accountId, mode);
       auditBy(context, 'tracking_changed', mode);
-    };
-    inTransaction(context.db, change);
+    });
   },
 });
 
@@ -120,7 +119,7 @@ export const keepPersonChoice = operation({
   }),
   run(context, { contact_id, is_allowed, consent_text }) {
     const { db, clock, accountId } = context;
-    const change = () =>
+    inTransaction(db, () =>
       storeTrackingChoice(db.$client, {
         accountId,
         addressId: requireAddress(context, contact_id),
@@ -129,8 +128,8 @@ export const keepPersonChoice = operation({
         text: consent_text,
         mailingId: null,
         now: isoTimestamp(clock.now()),
-      });
-    inTransaction(db, change);
+      }),
+    );
   },
 });
 

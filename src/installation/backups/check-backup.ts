@@ -18,7 +18,7 @@ import {
 } from '../../database/open.ts';
 import { allSecrets } from '../../delivery/links/secrets.ts';
 import { latestBeatAt } from '../../delivery/queue/holds.ts';
-import { SaidError, type Sentence, sentence } from '../../errors/sentences.ts';
+import { type Said, SaidError, type Sentence, saidBy, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { checkIntegrity } from './make-backup.ts';
 import { copiedAt } from './restored-copy.ts';
@@ -64,7 +64,7 @@ export function openBackup(path: string, name: string): Db {
  * run. The schema is checked first, because the other checks may run triggers and expressions of the schema.
  */
 function problemOf(db: Db, file: string): Sentence | null {
-  const damaged = (reason: string) => sentence('backup_damaged', { file, reason });
+  const damaged = (reason: Said) => sentence('backup_damaged', { file, reason });
   const tables = ['installation', 'accounts', 'contacts', 'mailings'];
   try {
     if (!tables.every((table) => hasTable(db.$client, table))) return sentence('backup_foreign', { file });
@@ -77,7 +77,7 @@ function problemOf(db: Db, file: string): Sentence | null {
     return integrity === 'ok' ? null : damaged(integrity);
   } catch (error) {
     // A file can be so damaged that a check throws.
-    return damaged(reasonOf(error));
+    return damaged(saidBy(error));
   }
 }
 
@@ -91,7 +91,7 @@ export function checkBackup(path: string, name: string, databasePath: string): C
     try {
       migrateAndSeed(backup);
     } catch (error) {
-      throw new SaidError(sentence('backup_damaged', { file: name, reason: reasonOf(error) }));
+      throw new SaidError(sentence('backup_damaged', { file: name, reason: saidBy(error) }));
     }
     const current = connect(databasePath);
     try {
@@ -134,13 +134,9 @@ function openFile(path: string, name: string): Db {
       error instanceof ForeignDatabase || (cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_NOTADB');
     const problem = isForeign
       ? sentence('backup_foreign', { file: name })
-      : sentence('backup_damaged', { file: name, reason: reasonOf(cause ?? error) });
+      : sentence('backup_damaged', { file: name, reason: saidBy(cause ?? error) });
     throw new SaidError(problem);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function hasTable(client: Database, table: string): boolean {

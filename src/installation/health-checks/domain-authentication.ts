@@ -103,17 +103,14 @@ async function dkimCheck(txt: Lookup, { domain, keys }: SenderDomain): Promise<C
   const worst = missing.find(({ key }) => key.state === 'signing') ?? missing[0];
   if (!worst?.fault)
     return { state: 'ok', found: sentence('dkim_published', { names: published.join(', ') }), published };
-  const { zone, ...record } = recordOf(worst.key);
+  const { name, value, zone } = worst.key;
+  const record = { name, value };
   return worst.key.state === 'signing'
     ? { state: 'fail', found: sentence(worst.fault, record), advice: [zone], record, published }
     : { state: 'warn', found: sentence('dkim_next', record), advice: [zone], record, published };
 }
 
 type Key = SenderDomain['keys'][number];
-
-function recordOf({ name, value, zone }: Key) {
-  return { name, value, zone };
-}
 
 /** Returns the fault of the record that publishes a key; null if the record is correct. */
 async function recordFault(txt: Lookup, { name, value }: Key): Promise<'dkim_missing' | 'dkim_other' | null> {
