@@ -4,7 +4,7 @@
  * reloads the page.
  */
 import { announcer } from './parts/announcer.ts';
-import { isInUse, type NoPage, readPage } from './parts/read-page.ts';
+import { isInUse, readPage, showFailure } from './parts/read-page.ts';
 
 interface Settings {
   /**
@@ -71,7 +71,7 @@ function searchWhileTyping(
       void completeParts(island);
       announce(news);
     }
-    showFailure(island, page instanceof Document ? null : page, url, () => void search());
+    showFailure(island, page instanceof Document ? null : page, () => void search(), url);
   };
   form.addEventListener('input', (event) => {
     if (event.target instanceof HTMLInputElement && event.target.type === 'search') {
@@ -100,7 +100,7 @@ function updateRegularly(island: HTMLElement, every: number, { results }: Settin
     const page = await readPage(location.href);
     const result = page instanceof Document ? show(page, results, location.href) : null;
     if (result !== null) announce(result.news, !result.isActive);
-    showFailure(island, page instanceof Document ? null : page, location.href, () => void update());
+    showFailure(island, page instanceof Document ? null : page, () => void update(), location.href);
     wait = result === null ? Math.min(2 * wait, MAX_WAIT_MS) : every;
     const isOver = result === null ? page === 'signed-out' : !result.isActive && result.outcome === 'shown';
     clearTimeout(timer);
@@ -146,18 +146,4 @@ function setBusy(results: string, isBusy: boolean): void {
     if (isBusy) part.setAttribute('aria-busy', 'true');
     else part.removeAttribute('aria-busy');
   }
-}
-
-/** Shows why the page at `url` could not be loaded, with a button that tries again. With null, removes the notice. */
-function showFailure(island: HTMLElement, failure: NoPage | null, url: string, again: () => void): void {
-  const place = island.querySelector('[data-live="failure"]');
-  if (place === null) return;
-  const template =
-    failure === null ? null : island.querySelector<HTMLTemplateElement>(`template[data-live="${failure}"]`);
-  if (template === null && place.contains(document.activeElement)) {
-    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
-  }
-  place.replaceChildren(...(template === null ? [] : [template.content.cloneNode(true)]));
-  place.querySelector('button')?.addEventListener('click', again);
-  place.querySelector('a')?.setAttribute('href', url);
 }

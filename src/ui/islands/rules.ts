@@ -3,7 +3,8 @@
  * loading the page again. If the service interrupts a count, the script continues it. Without this script the form's buttons do all this.
  */
 import { announcer } from './parts/announcer.ts';
-import { exchange, postForm, showFailure } from './parts/post-form.ts';
+import { exchange, postForm } from './parts/post-form.ts';
+import { showFailure } from './parts/read-page.ts';
 
 /** How long after a keystroke the number is updated. */
 const TYPING_MS = 300;

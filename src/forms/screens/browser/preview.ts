@@ -1,5 +1,6 @@
 /** Updates the preview in the builder of a form after each change. Without this script a button shows the preview. */
-import { exchange, postForm, showFailure } from '../../../ui/islands/parts/post-form.ts';
+import { exchange, postForm } from '../../../ui/islands/parts/post-form.ts';
+import { showFailure } from '../../../ui/islands/parts/read-page.ts';
 
 /** How long after the last change the preview is updated. */
 const TYPING_MS = 400;
