@@ -6,7 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
+import { hasTargets } from '../audience/segments/segments.ts';
 import { findingsInAll, languageCounter, listErrors, type ShownSource } from '../campaigns/shown-mail.ts';
+import { targetNames } from '../campaigns/single-sends.ts';
 import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
@@ -95,16 +97,6 @@ const SIZES = {
 export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
   return db
     .select({ ...LISTED, ...SIZES })
-    .from(automationSchedules)
-    .where(eq(automationSchedules.automation_id, automationId))
-    .orderBy(asc(automationSchedules.position))
-    .all();
-}
-
-/** Returns the steps of an automation in their order, with the code of all mails. */
-function listSchedulesWithCode(db: Db, automationId: number): Schedule[] {
-  return db
-    .select()
     .from(automationSchedules)
     .where(eq(automationSchedules.automation_id, automationId))
     .orderBy(asc(automationSchedules.position))
@@ -200,14 +192,20 @@ export async function setLive(
 function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
-  if (automation.automation_for === 0 || !targetExists(db, automation)) throw conflict(sentence('live_no_target'));
+  const target = targetNames(targetOf(automation));
+  if (automation.automation_for === 0 || !hasTargets(db, automation.user_id, target))
+    throw conflict(sentence('live_no_target'));
   requireRoomForLive(db, automation);
   requireRoomForEvent(db, automation);
   if (isTriggerGone(db, automation)) throw conflict(sentence('live_no_trigger'));
   const broken = automation.automation_for_table === 'segments' ? segmentProblem(db, automation.automation_for) : null;
   if (broken !== null) throw conflict(sentence('live_no_segment', { problem: broken }));
-  const mails = listSchedulesWithCode(db, automation.id)
-    .filter(({ kind }) => kind === 'mail')
+  const mails = db
+    .select()
+    .from(automationSchedules)
+    .where(and(eq(automationSchedules.automation_id, automation.id), eq(automationSchedules.kind, 'mail')))
+    .orderBy(asc(automationSchedules.position))
+    .all()
     .map((schedule) => ({
       schedule,
       sender: db.select().from(senders).where(eq(senders.id, schedule.sender_id)).get(),
@@ -358,14 +356,6 @@ export function problemOf(
   { problem, code: reason }: { problem: Said; code: HeldCode },
 ): Said {
   return reason === 'sender_unverified' ? problem : sentence(code, { subject, problem });
-}
-
-function targetExists(db: Db, { user_id, automation_for, automation_for_table }: Automation): boolean {
-  const table = sql.raw(automation_for_table === 'segments' ? 'segments' : 'contact_types');
-  return (
-    db.get(sql`SELECT 1 FROM ${table} WHERE id = ${automation_for} AND user_id = ${user_id} AND deleted_at IS NULL`) !==
-    undefined
-  );
 }
 
 /** Returns the name of the field in a trigger; empty if the trigger has no field or the field was deleted. */

@@ -32,7 +32,6 @@ import {
   choice,
   described,
   eitherOrderQuery,
-  flag,
   idAsText,
   identifier,
   identifiersOrUtrs,
@@ -40,6 +39,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  optionalFlag,
   softStamps,
   stamps,
   zeroOrOne,
@@ -154,13 +154,8 @@ export const createAutomation = operation({
     automation_for: Type.Optional(line({ description: TARGET })),
     automation_name: line(),
     unsubscribe_group_id: integer({ description: '0: not chosen yet.' }),
-    exit_criteria: Type.Optional(
-      Type.Unsafe<0 | 1>({
-        ...flag(
-          'Addition. 0: a contact exits only after the last e-mail; 1: a contact exits also when leaving the target.',
-        ),
-        empty: 0,
-      }),
+    exit_criteria: optionalFlag(
+      'Addition. 0: a contact exits only after the last e-mail; 1: a contact exits also when leaving the target.',
     ),
   }),
   output: Type.Object({ utr: Type.String() }),
@@ -276,13 +271,8 @@ export const setAutomationLive = operation({
   role: 'editor',
   input: Type.Object({
     ...ByUtr.properties,
-    backfill: Type.Optional(
-      Type.Unsafe<0 | 1>({
-        ...flag(
-          'Addition. 1: the contacts who are in the target now enter, too; POST /automations/enter-all says how many.',
-        ),
-        empty: 0,
-      }),
+    backfill: optionalFlag(
+      'Addition. 1: the contacts who are in the target now enter, too; POST /automations/enter-all says how many.',
     ),
   }),
   run: (context, { utr, backfill }) =>

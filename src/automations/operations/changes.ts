@@ -9,7 +9,7 @@ import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts'
 import { capOption, templateCode } from '../../campaigns/operations/drafts.ts';
 import type { Db } from '../../database/open.ts';
 import { recordUtr } from '../../database/ownership.ts';
-import { AUTOMATION_STATUS, AWAITED, automationSchedules, automations, BRANCHES } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, automationSchedules, automations, BRANCHES } from '../../database/schema/index.ts';
 import type { OrderChange } from '../../delivery/queue/enrolment-state.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
@@ -22,6 +22,7 @@ import {
   isoTimestampSchema,
   line,
   nullable,
+  optionalFlag,
   stringList,
   trackingFlag,
   unchangedSince,
@@ -60,12 +61,10 @@ import {
   OTHER_KINDS,
   type OtherKind,
   requireScopeOfStep,
+  settingsInput,
   storedSettings,
 } from './step-kinds.ts';
 import { checkTrigger, triggerColumns, triggerInput } from './triggers.ts';
-
-/** The longest time in hours that a step waits for an event or date: ten years. */
-const MAX_TIMEOUT_HOURS = 87_600;
 
 /** The largest control group in percent. At least as many contacts get the mails as do not. */
 const MAX_HOLD_OUT = 50;
@@ -73,12 +72,8 @@ const MAX_HOLD_OUT = 50;
 /** The options of every change. */
 const changeOptions = {
   unchanged_since: unchangedSince(),
-  only_draft: Type.Optional(
-    Type.Unsafe<0 | 1>({ ...flag('1: the change is refused with 409 while the automation is live.'), empty: 0 }),
-  ),
-  dry_run: Type.Optional(
-    Type.Unsafe<0 | 1>({ ...flag('1: nothing is changed; the answer says what would happen to contacts.'), empty: 0 }),
-  ),
+  only_draft: optionalFlag('1: the change is refused with 409 while the automation is live.'),
+  dry_run: optionalFlag('1: nothing is changed; the answer says what would happen to contacts.'),
 };
 const effectsNote =
   'effects says what happens to the waiting contacts, by the step for which they wait before and after the change.';
@@ -117,76 +112,6 @@ const optionalMail = {
   tracking: trackingFlag(),
 };
 
-/** The settings of steps other than mails. */
-const settings = {
-  segment_id: Type.Optional(
-    integer({
-      description:
-        'if: the segment whose contacts take the path yes. segment_add and segment_remove: the segment that changes.',
-    }),
-  ),
-  share: Type.Optional(
-    integer({ minimum: 1, maximum: 99, description: 'split: the percentage of contacts who take the path yes.' }),
-  ),
-  contact_type_id: Type.Optional(
-    integer({ description: 'move: the list (contact type) to which contacts are moved.' }),
-  ),
-  field: Type.Optional(
-    line({
-      description:
-        'set_field: the name of a custom field, or of a field of every contact except the address. A wait for a date: the name of a custom field with dates.',
-    }),
-  ),
-  value: Type.Optional(
-    Type.Unsafe<string>({
-      ...line({
-        description:
-          'set_field: the new value, which must fit the type of the field; an empty or absent value clears the field. webhook: a note that is sent with the event.',
-      }),
-      examples: ['Ulm'],
-    }),
-  ),
-  until: Type.Optional({
-    ...choice(...AWAITED),
-    description:
-      'wait_until: what contacts wait for: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
-    examples: ['event'],
-  }),
-  event: Type.Optional(
-    Type.Unsafe<string>({
-      ...line({ description: 'A wait for an event: the name of the event.' }),
-      examples: ['purchase'],
-    }),
-  ),
-  event_filter: Type.Optional(
-    line({
-      description:
-        'A wait for an event: only events that pass this filter count: a property, then = != > >= < or <=, then a text or number. If empty, every event of this name counts.',
-    }),
-  ),
-  weekday: Type.Optional(
-    integer({ minimum: 1, maximum: 7, description: 'A wait for a weekday: 1 (Monday) to 7 (Sunday).' }),
-  ),
-  hour: Type.Optional(
-    Type.Unsafe<number>({
-      ...integer({
-        minimum: 0,
-        maximum: 23,
-        description:
-          'A wait for an hour: the hour. A wait for a date or weekday: the hour of that day from which on contacts go on; 0 by default.',
-      }),
-      examples: [9],
-    }),
-  ),
-  timeout_hours: Type.Optional(
-    integer({
-      minimum: 1,
-      maximum: MAX_TIMEOUT_HOURS,
-      description: 'A wait for an event or date: the number of hours after which contacts take the path no.',
-    }),
-  ),
-};
-
 export const changeAutomation = operation({
   name: 'Change parts of an automation (addition)',
   description: `Absent parameters keep their value. The topic (unsubscribe group) of a live automation cannot change. ${effectsNote}`,
@@ -197,7 +122,7 @@ export const changeAutomation = operation({
     automation_name: Type.Optional(line({ minLength: 1 })),
     automation_for: Type.Optional(line({ description: TARGET })),
     unsubscribe_group_id: Type.Optional(integer({ description: '0: not chosen yet.' })),
-    exit_criteria: Type.Optional(Type.Unsafe<0 | 1>(flag('1: contacts exit also when they leave the target.'))),
+    exit_criteria: Type.Optional(flag('1: contacts exit also when they leave the target.')),
     ...triggerInput,
     goal_segment_id: Type.Optional(
       integer({
@@ -366,7 +291,7 @@ export const addStep = operation({
     ...changeOptions,
     ...place,
     kind: { ...choice(...OTHER_KINDS), description: 'What the step does.', examples: ['exit'] },
-    ...settings,
+    ...settingsInput,
     waiting_period: mail.waiting_period,
     waiting_type: mail.waiting_type,
   }),
@@ -412,7 +337,7 @@ export const changeStep = operation({
   input: Type.Object({
     utr: identifier('The step.'),
     ...changeOptions,
-    ...settings,
+    ...settingsInput,
     waiting_period: Type.Optional(mail.waiting_period),
     waiting_type: Type.Optional(mail.waiting_type),
   }),
@@ -492,11 +417,7 @@ export const changeMail = operation({
   input: Type.Object({
     ...ByMail.properties,
     ...changeOptions,
-    sender_id: Type.Optional(mail.sender_id),
-    subject: Type.Optional(mail.subject),
-    waiting_period: Type.Optional(mail.waiting_period),
-    waiting_type: Type.Optional(mail.waiting_type),
-    template_id: Type.Optional(mail.template_id),
+    ...Type.Partial(Type.Object(mail)).properties,
     ...optionalMail,
   }),
   output: Updated,

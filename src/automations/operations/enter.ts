@@ -10,7 +10,7 @@ import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { withinShare } from '../../http/account-share.ts';
-import { choice, flag, integer, nullable, said, stringList, zeroOrOne } from '../../http/requests/schemas.ts';
+import { choice, integer, nullable, optionalFlag, said, stringList, zeroOrOne } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
@@ -199,9 +199,7 @@ export const enterAll = operation({
   role: 'editor',
   input: Type.Object({
     ...source,
-    dry_run: Type.Optional(
-      Type.Unsafe<0 | 1>({ ...flag('1: nobody enters; the answer says how many would.'), empty: 0 }),
-    ),
+    dry_run: optionalFlag('1: nobody enters; the answer says how many would.'),
   }),
   output: Type.Object({ entries: Entries }),
   check: checkSource,

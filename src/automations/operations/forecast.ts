@@ -8,7 +8,15 @@ import { endReason, POSITION, waitMs } from '../../delivery/queue/enrolment-stat
 import { findAddressId } from '../../delivery/reporting/why.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
-import { choice, described, email, flag, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
+import {
+  choice,
+  described,
+  email,
+  isoTimestampSchema,
+  nullable,
+  optionalFlag,
+  said,
+} from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
@@ -299,12 +307,7 @@ export const previewAutomation = operation({
   input: Type.Object({
     ...ByUtr.properties,
     email: Type.Optional(email()),
-    if_live: Type.Optional(
-      Type.Unsafe<0 | 1>({
-        ...flag('1: the preview assumes that the automation goes live now, so that a draft can be tried.'),
-        empty: 0,
-      }),
-    ),
+    if_live: optionalFlag('1: the preview assumes that the automation goes live now, so that a draft can be tried.'),
   }),
   output: Type.Object({ preview: Forecast }),
   run({ db, clock, config, accountId }, { utr, email = null, if_live }) {

@@ -3,13 +3,20 @@ import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { STEP_KINDS, STEP_OUTCOMES } from '../../database/schema/index.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
-import { choice, email, integer, isoTimestampSchema, nullable, said } from '../../http/requests/schemas.ts';
+import {
+  choice,
+  DEFAULT_ROWS,
+  email,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  pageLimit,
+  said,
+} from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
-
-const DEFAULT_ROWS = 50;
 
 const Line = Type.Object({
   id: integer({ description: 'The id of the line.' }),
@@ -44,9 +51,7 @@ export const readLog = operation({
   input: Type.Object({
     ...ByUtr.properties,
     email: Type.Optional(email()),
-    limit: Type.Optional(
-      integer({ minimum: 1, maximum: 200, description: 'The maximum number of lines; 50 by default.' }),
-    ),
+    limit: pageLimit('lines'),
     before_id: Type.Optional(
       integer({ description: 'next_before_id of the previous page, for the lines older than that page.' }),
     ),

@@ -26,6 +26,7 @@ import { withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses } from '../../http/requests/address-list.ts';
 import {
   choice,
+  DEFAULT_ROWS,
   email,
   identifier,
   integer,
@@ -34,6 +35,7 @@ import {
   listQuery,
   MAX_TEMPLATE_CHARACTERS,
   nullable,
+  pageLimit,
   reference,
   stamps,
   text,
@@ -62,7 +64,6 @@ import { ByUtr, WAITING_TYPES } from './automations.ts';
 /** The longest wait before a step, in days or hours. */
 export const MAX_WAITING_PERIOD = 10_000;
 
-const DEFAULT_ROWS = 50;
 /**
  * The maximum number of enrolments examined for a page, which takes some milliseconds. If many enrolments are at other steps, a page
  * of the contacts who wait for a mail can be shorter than its limit.
@@ -205,9 +206,7 @@ export const listWaiting = operation({
   role: 'viewer',
   input: Type.Object({
     ...ByMail.properties,
-    limit: Type.Optional(
-      integer({ minimum: 1, maximum: 200, description: 'The maximum number of contacts; 50 by default.' }),
-    ),
+    limit: pageLimit('contacts'),
     after_id: Type.Optional(
       integer({ description: 'next_after_id of the previous page, for the contacts after that page.' }),
     ),

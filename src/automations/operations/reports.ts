@@ -14,11 +14,13 @@ import { notFound } from '../../errors/failure.ts';
 import { codeOf, readStored, stored } from '../../errors/stored.ts';
 import {
   choice,
+  DEFAULT_ROWS,
   identifier,
   integer,
   isoTimestampSchema,
   line,
   nullable,
+  pageLimit,
   said,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
@@ -74,7 +76,6 @@ interface Filter {
   limit: number;
 }
 
-const DEFAULT_ROWS = 50;
 /**
  * The maximum number of automations examined for a page of a filtered list. A page can therefore be shorter than its limit, and the
  * answer says where to continue.
@@ -156,9 +157,7 @@ export const listSummaries = operation({
     utr: identifier('Only this automation.'),
     state: Type.Optional(choice(...AUTOMATION_STATES)),
     search: Type.Optional(line({ description: 'Only automations with this text in the name.' })),
-    limit: Type.Optional(
-      integer({ minimum: 1, maximum: 200, description: 'The maximum number of automations; 50 by default.' }),
-    ),
+    limit: pageLimit('automations'),
     before_id: Type.Optional(
       integer({ description: 'next_before_id of the previous page, for the automations after that page.' }),
     ),

@@ -3,6 +3,7 @@
  * database/schema/campaigns.ts, and in SETTINGS and OTHER_KINDS of this file. What a step does is in path.ts and step-actions.ts, and its
  * form is in screens/steps.tsx.
  */
+import Type, { type Static } from 'typebox';
 import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { LINE_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
@@ -14,6 +15,7 @@ import { hasSegment } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
 import { AWAITED, type automationSchedules, type STEP_KINDS } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
+import { choice, integer, line } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Caller, requireScope } from '../../operations/callers.ts';
 import type { Context } from '../../operations/operation.ts';
@@ -22,20 +24,80 @@ import { CHANGES_CONTACTS } from '../step-actions.ts';
 /** The kinds of steps other than mails. */
 export type OtherKind = Exclude<(typeof STEP_KINDS)[number], 'mail'>;
 
-/** The settings of a step in the form of a request. */
-export interface GivenSettings {
-  segment_id?: number;
-  share?: number;
-  contact_type_id?: number;
-  field?: string;
-  value?: string;
-  until?: (typeof AWAITED)[number];
-  event?: string;
-  event_filter?: string;
-  weekday?: number;
-  hour?: number;
-  timeout_hours?: number;
-}
+/** The longest time in hours that a step waits for an event or date: ten years. */
+const MAX_TIMEOUT_HOURS = 87_600;
+
+/** The settings of a step in a request. */
+export const settingsInput = {
+  segment_id: Type.Optional(
+    integer({
+      description:
+        'if: the segment whose contacts take the path yes. segment_add and segment_remove: the segment that changes.',
+    }),
+  ),
+  share: Type.Optional(
+    integer({ minimum: 1, maximum: 99, description: 'split: the percentage of contacts who take the path yes.' }),
+  ),
+  contact_type_id: Type.Optional(
+    integer({ description: 'move: the list (contact type) to which contacts are moved.' }),
+  ),
+  field: Type.Optional(
+    line({
+      description:
+        'set_field: the name of a custom field, or of a field of every contact except the address. A wait for a date: the name of a custom field with dates.',
+    }),
+  ),
+  value: Type.Optional(
+    Type.Unsafe<string>({
+      ...line({
+        description:
+          'set_field: the new value, which must fit the type of the field; an empty or absent value clears the field. webhook: a note that is sent with the event.',
+      }),
+      examples: ['Ulm'],
+    }),
+  ),
+  until: Type.Optional({
+    ...choice(...AWAITED),
+    description:
+      'wait_until: what contacts wait for: a reported event, a date of the contact, an hour of the day or a weekday, in the time zone of the contact.',
+    examples: ['event'],
+  }),
+  event: Type.Optional(
+    Type.Unsafe<string>({
+      ...line({ description: 'A wait for an event: the name of the event.' }),
+      examples: ['purchase'],
+    }),
+  ),
+  event_filter: Type.Optional(
+    line({
+      description:
+        'A wait for an event: only events that pass this filter count: a property, then = != > >= < or <=, then a text or number. If empty, every event of this name counts.',
+    }),
+  ),
+  weekday: Type.Optional(
+    integer({ minimum: 1, maximum: 7, description: 'A wait for a weekday: 1 (Monday) to 7 (Sunday).' }),
+  ),
+  hour: Type.Optional(
+    Type.Unsafe<number>({
+      ...integer({
+        minimum: 0,
+        maximum: 23,
+        description:
+          'A wait for an hour: the hour. A wait for a date or weekday: the hour of that day from which on contacts go on; 0 by default.',
+      }),
+      examples: [9],
+    }),
+  ),
+  timeout_hours: Type.Optional(
+    integer({
+      minimum: 1,
+      maximum: MAX_TIMEOUT_HOURS,
+      description: 'A wait for an event or date: the number of hours after which contacts take the path no.',
+    }),
+  ),
+};
+const GivenSettings = Type.Object(settingsInput);
+export type GivenSettings = Static<typeof GivenSettings>;
 type SettingName = keyof GivenSettings;
 
 /** The columns with the settings of a step. Null means that its kind has no such setting. */

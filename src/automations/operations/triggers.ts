@@ -57,9 +57,7 @@ export const triggerInput = {
       description: 'Trigger date: how many days after the date contacts enter, or before it with trigger_before.',
     }),
   ),
-  trigger_before: Type.Optional(
-    Type.Unsafe<0 | 1>(flag('Trigger date: 1: trigger_days are days before the date, not after it.')),
-  ),
+  trigger_before: Type.Optional(flag('Trigger date: 1: trigger_days are days before the date, not after it.')),
   trigger_hour: Type.Optional(
     integer({
       minimum: 0,
@@ -69,10 +67,8 @@ export const triggerInput = {
     }),
   ),
   trigger_yearly: Type.Optional(
-    Type.Unsafe<0 | 1>(
-      flag(
-        'Trigger date: 1: contacts enter every year on the day of the date. Always 1 for a field of the type yearly-date.',
-      ),
+    flag(
+      'Trigger date: 1: contacts enter every year on the day of the date. Always 1 for a field of the type yearly-date.',
     ),
   ),
   trigger_form_id: Type.Optional(integer({ description: 'Trigger form: the id of the form.' })),

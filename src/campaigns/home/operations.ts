@@ -33,6 +33,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 import { senderDomain } from '../../senders/domains.ts';
 import { isoTimestamp, RELEASED } from '../../time/clock.ts';
 import { VERSION } from '../../version.ts';
+import { counters } from '../operations/reports.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
 import { AudienceGrowth, monthsOf } from './audience-growth.ts';
 
@@ -70,15 +71,7 @@ const Mailing = Type.Object({
   subject: Type.String(),
   state: { ...Campaign.properties.state, ...choice(...SHOWN_STATES) },
   sent_at: Type.String(),
-  delivered: integer(),
-  kept: integer(),
-  unmeasured: integer(),
-  unique_opens: integer(),
-  unique_clicks: integer(),
-  people_opens: integer(),
-  people_clicks: integer(),
-  bounces: integer(),
-  unsubscribes: integer(),
+  ...counters,
 });
 const Day = Type.Object({
   day: Type.String({ description: 'The day, UTC, YYYY-MM-DD.' }),

@@ -4,7 +4,7 @@ import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { changeMailRules, readMailRules } from '../../database/accounts.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { flag, line, zeroOrOne } from '../../http/requests/schemas.ts';
+import { flag, line, optionalFlag, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { auditBy } from '../../users/audit.ts';
 import { asLinkRules } from '../operations/drafts.ts';
@@ -64,9 +64,7 @@ export const changeMailSettings = operation({
   role: 'owner',
   input: Type.Object({
     stops_errors: Type.Optional(
-      Type.Unsafe<0 | 1>(
-        flag('1: a single send that the API queued is held if the check finds an error in its e-mail.'),
-      ),
+      flag('1: a single send that the API queued is held if the check finds an error in its e-mail.'),
     ),
     language: Type.Optional(line({ description: 'The language of the e-mails: an ISO 639-1 code, a tag or a name.' })),
     utm_source: utm(
@@ -76,15 +74,10 @@ export const changeMailSettings = operation({
     utm_campaign: utm(
       'utm_campaign of the links; empty: links get the name of the single send. It is used only together with utm_source.',
     ),
-    utm_content: Type.Optional(
-      Type.Unsafe<0 | 1>({
-        ...flag(
-          '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. It is used only together with utm_source.',
-        ),
-        empty: 0,
-      }),
+    utm_content: optionalFlag(
+      '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. It is used only together with utm_source.',
     ),
-    keeps_sent_mails: Type.Optional(Type.Unsafe<0 | 1>(flag('1: e-mails are kept as they were sent for 90 days.'))),
+    keeps_sent_mails: Type.Optional(flag('1: e-mails are kept as they were sent for 90 days.')),
   }),
   check(_context, { language }, errors) {
     if (language !== undefined && languageCode(language) === null)

@@ -82,7 +82,7 @@ export const hideSingleSends = operation({
   role: 'editor',
   input: Type.Object({
     ...ByIds,
-    is_hidden: Type.Unsafe<0 | 1>(flag('1: the single sends are hidden. 0: they are shown again.')),
+    is_hidden: flag('1: the single sends are hidden. 0: they are shown again.'),
   }),
   output: Type.Object({
     changed: integer({ description: 'The number of single sends that were hidden or shown again.' }),
@@ -102,7 +102,7 @@ export const hideSingleSends = operation({
 export const deleteDrafts = operation({
   name: 'Delete the drafts among several single sends',
   role: 'editor',
-  input: Type.Object({ ...ByIds, dry_run: Type.Optional(Type.Unsafe<0 | 1>(flag('1: the drafts are only counted.'))) }),
+  input: Type.Object({ ...ByIds, dry_run: Type.Optional(flag('1: the drafts are only counted.')) }),
   async run({ db, accountId }, { strIds, dry_run }) {
     const ids = requireIds(db, accountId, strIds);
     const drafts = draftsAmong(db, ids);

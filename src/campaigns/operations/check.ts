@@ -25,7 +25,6 @@ import {
   nullable,
   optionalReference,
   said,
-  stringList,
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
@@ -33,8 +32,8 @@ import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { findingsOnlyIn, type ShownSource } from '../shown-mail.ts';
 import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
 import { asVariant } from '../variants.ts';
-import { templateCode } from './drafts.ts';
-import { type CheckedMailRecord, checkMail, foundVersion } from './shown-mails.ts';
+import { targets, templateCode } from './drafts.ts';
+import { type CheckedMailRecord, checkMail, found, foundVersion } from './shown-mails.ts';
 
 const severity = Type.Unsafe<Severity>(
   Type.String({
@@ -47,16 +46,12 @@ const path = () =>
     Type.String(),
     'The page of the dashboard on which the finding can be corrected; null for an e-mail that is not stored.',
   );
-const targets = (description: string) =>
-  Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 
 /** The fields of a finding in one mail. */
 export const foundInMail = {
   code: Type.String({ description: 'The check with this finding, such as `urls` or `size`.' }),
   severity,
-  count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
-  limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
-  names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
+  ...found,
   path: path(),
 };
 

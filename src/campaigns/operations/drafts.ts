@@ -23,13 +23,13 @@ import { messages } from '../../errors/field-errors.ts';
 import { withinShare } from '../../http/account-share.ts';
 import {
   choice,
-  flag,
   identifier,
   integer,
   isoTimestampSchema,
   line,
   MAX_TEMPLATE_CHARACTERS,
   nullable,
+  optionalFlag,
   said,
   stringList,
   text,
@@ -92,12 +92,7 @@ export const canaryOptions = {
 
 /** The optional parameter with which a single send or an automation ignores the frequency caps. An empty text means 0. */
 export const capOption = {
-  ignores_caps: Type.Optional(
-    Type.Unsafe<0 | 1>({
-      ...flag('Addition. 1: e-mails are sent also to contacts who have reached a frequency cap.'),
-      empty: 0,
-    }),
-  ),
+  ignores_caps: optionalFlag('Addition. 1: e-mails are sent also to contacts who have reached a frequency cap.'),
 };
 
 const utm = (name: string) =>
@@ -117,13 +112,8 @@ const linkOptions = {
       description: 'utm_campaign of the links; empty: the name of the single send. It is used only if utm_mode is own.',
     }),
   ),
-  utm_content: Type.Optional(
-    Type.Unsafe<0 | 1>({
-      ...flag(
-        '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. It is used only if utm_mode is own.',
-      ),
-      empty: 0,
-    }),
+  utm_content: optionalFlag(
+    '1: utm_content is the name that the block with the link has in the designer, or else the text of the link. It is used only if utm_mode is own.',
   ),
 };
 
@@ -139,7 +129,8 @@ export const templateCode = {
   template_json: template('The MJML as JSON. Then template_html must be empty.'),
   template_html: template('The HTML. Then template_json must be empty.'),
 };
-const targets = (description: string) =>
+/** Returns the schema of targets that may be absent. An empty text means none. */
+export const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
 const record = (description: string) => Type.Optional(integer({ description }));
 const Changes = Type.Object({

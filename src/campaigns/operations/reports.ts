@@ -33,6 +33,7 @@ import { notFound } from '../../errors/failure.ts';
 import { codeOf, readStored, storedSql } from '../../errors/stored.ts';
 import {
   choice,
+  DEFAULT_ROWS,
   described,
   flag,
   identifier,
@@ -41,6 +42,7 @@ import {
   line,
   listQuery,
   nullable,
+  pageLimit,
   ShownDeliveryState,
   said,
   text,
@@ -56,13 +58,24 @@ import { FINISHED, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
 import { designUrl, recordedFindings, shownFindings } from './shown-mails.ts';
 import { ReportedAbTest, reportedAbTest } from './variants.ts';
 
-const DEFAULT_ROWS = 50;
 /**
  * The maximum number of single sends examined for a page of a filtered or sorted list, which takes about 10 ms. A page can therefore
  * be shorter than its limit, and the answer says where to continue.
  */
 const MAX_EXAMINED = 1000;
 
+/** The counters of a mailing. */
+export const counters = {
+  delivered: integer(),
+  kept: integer(),
+  unmeasured: integer(),
+  unique_opens: integer(),
+  unique_clicks: integer(),
+  people_opens: integer(),
+  people_clicks: integer(),
+  bounces: integer(),
+  unsubscribes: integer(),
+};
 const Summary = Type.Object({
   id: integer(),
   utr: Type.String(),
@@ -78,15 +91,7 @@ const Summary = Type.Object({
   updated_at: Type.String(),
   recipients: integer({ description: 'The number of recipients so far; it grows while the state is preparing.' }),
   finished: integer(),
-  delivered: integer(),
-  kept: integer(),
-  unmeasured: integer(),
-  unique_opens: integer(),
-  unique_clicks: integer(),
-  people_opens: integer(),
-  people_clicks: integer(),
-  bounces: integer(),
-  unsubscribes: integer(),
+  ...counters,
   recipient_id: Type.Array(Type.String(), {
     description: 'The targets: contacts_<contact type id> or segments_<segment id>.',
   }),
@@ -101,9 +106,7 @@ const SummariesQuery = Type.Object({
   state: Type.Optional(choice(...SHOWN_STATES)),
   target: Type.Optional(line({ description: 'Only single sends to this target, such as contacts_1.' })),
   is_hidden: Type.Optional(
-    Type.Unsafe<0 | 1>(
-      flag('0: only single sends that the list of the dashboard shows. 1: only those that it hides. Absent: all.'),
-    ),
+    flag('0: only single sends that the list of the dashboard shows. 1: only those that it hides. Absent: all.'),
   ),
   order: Type.Optional({
     ...choice(...ORDERS),
@@ -111,9 +114,7 @@ const SummariesQuery = Type.Object({
       'newest (default): the newest first; name: by name; opens, clicks: the largest share of measured recipients who opened or clicked first. All orders except newest sort only the newest 1 000 single sends.',
   }),
   search: Type.Optional(line({ description: 'Only single sends with this text in the name or the subject.' })),
-  limit: Type.Optional(
-    integer({ minimum: 1, maximum: 200, description: 'The maximum number of single sends; 50 by default.' }),
-  ),
+  limit: pageLimit('single sends'),
   before_id: Type.Optional(
     integer({ description: 'next_before_id of the previous page, for the single sends after that page.' }),
   ),
@@ -122,13 +123,16 @@ const SummariesQuery = Type.Object({
 /** A single send in the list, with its counters. */
 export type Summary = Static<typeof Summary>;
 
-const Recipient = Type.Object({
+const recipient = {
   id: integer(),
   email: Type.String(),
   contact_id: nullable(integer()),
   state: described(ShownDeliveryState, 'The state of the e-mail. All states except queued and sending are final.'),
   attempts: integer(),
   reply: nullable(said()),
+};
+const Recipient = Type.Object({
+  ...recipient,
   reason_code: nullable(Type.String()),
   opens: integer(),
   clicks: integer(),
@@ -151,24 +155,13 @@ const FilterQuery = Type.Object({
 });
 const FindQuery = Type.Object({
   ...FilterQuery.properties,
-  limit: Type.Optional(
-    integer({ minimum: 1, maximum: 200, description: 'The maximum number of recipients; 50 by default.' }),
-  ),
+  limit: pageLimit('recipients'),
   after: Type.Optional(line({ description: 'next of the previous page, for the recipients after that page.' })),
 });
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });
 const stateNames = Object.entries(DELIVERY_STATE).map(([name, state]) => sql`WHEN ${state} THEN ${name}`);
-const ListedRecipient = Type.Object({
-  id: integer(),
-  email: Type.String(),
-  contact_id: nullable(integer()),
-  state: described(ShownDeliveryState, 'The state of the e-mail. All states except queued and sending are final.'),
-  attempts: integer(),
-  reply: nullable(said()),
-  opens: integer(),
-  updated_at: nullable(Type.String()),
-});
+const ListedRecipient = Type.Object({ ...recipient, opens: integer(), updated_at: nullable(Type.String()) });
 
 const DomainCounts = Type.Object({
   domain: Type.String({ description: 'The domain of the recipients; empty for all further domains together.' }),

@@ -22,13 +22,18 @@ import { queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mai
 import { asVariant } from '../variants.ts';
 import { variantNumber } from './drafts.ts';
 
-/** The preview of a mail for one recipient. */
-export const ShownMailRecord = Type.Object({
+/** A mail as one contact gets it. */
+export const MailForContact = Type.Object({
   contact_id: nullable(integer()),
   subject: Type.String(),
   html: Type.String(),
   text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
   text_length: integer({ description: 'The number of characters of the whole text part.' }),
+});
+
+/** The preview of a mail for one recipient. */
+export const ShownMailRecord = Type.Object({
+  ...MailForContact.properties,
   placeholders_without_value: Type.Array(Type.String()),
   problem: nullable(said()),
 });
@@ -52,6 +57,13 @@ export const foundVersion = () =>
       'The variant of the A/B test (such as B) or the version (an ISO 639-1 code) that has the finding, if the e-mail itself does not have it; empty if the e-mail itself has the finding.',
   });
 
+/** The fields of everything that a check finds. */
+export const found = {
+  count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
+  limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
+  names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
+};
+
 /** Returns the schema of the findings that were recorded when a mail was checked. */
 export const recordedFindings = (description: string) =>
   nullable(
@@ -59,9 +71,7 @@ export const recordedFindings = (description: string) =>
       Type.Object({
         code: Type.String({ description: 'The check with this finding, such as `urls` or `size`.' }),
         severity: Type.String({ description: 'error, warning or note.' }),
-        count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
-        limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
-        names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
+        ...found,
         version: foundVersion(),
       }),
     ),
@@ -75,17 +85,12 @@ export const shownFindings = (findings: readonly RecordedFinding[] | null) =>
 const CheckFinding = Type.Object({
   check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: the e-mail passes the check.' },
-  count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
-  limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
-  names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
+  ...found,
 });
 
 /** The findings of the checks on a mail. */
 export const CheckedMailRecord = Type.Object({
-  contact_id: nullable(integer()),
-  subject: Type.String(),
-  text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
-  text_length: integer({ description: 'The number of characters of the whole text part.' }),
+  ...Type.Omit(MailForContact, ['html']).properties,
   findings: Type.Array(CheckFinding, { description: 'The findings, one for each check.' }),
   problem: nullable(said()),
 });

@@ -23,6 +23,7 @@ import {
   line,
   listQuery,
   nullable,
+  optionalFlag,
   reference,
   said,
   stamps,
@@ -37,7 +38,8 @@ import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { ContentWarnings } from '../../templates/operations.ts';
 import { countDraftAudience, createSingleSend, type SingleSendInput, singleSendColumns } from '../single-sends.ts';
 import { requeue } from '../status.ts';
-import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend, templateCode } from './drafts.ts';
+import { addSingleSendErrors, canaryOptions, capOption, changeSingleSend, targets, templateCode } from './drafts.ts';
+import { MailForContact } from './shown-mails.ts';
 
 const Targets = Type.Array(
   Type.Object({
@@ -99,27 +101,15 @@ const NewSingleSend = Type.Object({
     minItems: 1,
     description: 'Targets: contacts_<contact type id> or segments_<segment id>.',
   }),
-  exclude_specific_recipient_id: Type.Optional(
-    Type.Unsafe<string[]>({ ...stringList({ description: 'Targets whose recipients get nothing.' }), empty: [] }),
-  ),
+  exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
   schedule_type: flag('0: at once, 1: at schedule_date and schedule_time.'),
   schedule_date: Type.Optional(line({ description: 'y-m-d' })),
   schedule_time: Type.Optional(line({ description: 'HH:MM[:SS]' })),
-  local_time: Type.Optional(
-    Type.Unsafe<0 | 1>({
-      ...flag(
-        'Addition. 1, only with a schedule: each recipient gets the e-mail at that date and time in their own time zone; 0 (default): all recipients get it at the same moment.',
-      ),
-      empty: 0,
-    }),
+  local_time: optionalFlag(
+    'Addition. 1, only with a schedule: each recipient gets the e-mail at that date and time in their own time zone; 0 (default): all recipients get it at the same moment.',
   ),
-  best_hour: Type.Optional(
-    Type.Unsafe<0 | 1>({
-      ...flag(
-        'Addition. 1: each recipient gets the e-mail at their best hour within 24 hours after the start, by the hours at which they opened and clicked earlier e-mails; 0 (default): all recipients get it at the start.',
-      ),
-      empty: 0,
-    }),
+  best_hour: optionalFlag(
+    'Addition. 1: each recipient gets the e-mail at their best hour within 24 hours after the start, by the hours at which they opened and clicked earlier e-mails; 0 (default): all recipients get it at the start.',
   ),
   tracking: trackingFlag(),
   ...canaryOptions,
@@ -133,16 +123,7 @@ const Preview = Type.Object({
     recipients: integer({ description: 'The number of contacts who would get the e-mail.' }),
     left_out: Type.Array(Type.Object({ reason: said(), count: integer() })),
   }),
-  mail: nullable(
-    Type.Object({
-      contact_id: nullable(integer()),
-      subject: Type.String(),
-      html: Type.String(),
-      text: Type.String({ description: 'The beginning of the text part, of 100 000 characters at most.' }),
-      text_length: integer({ description: 'The number of characters of the whole text part.' }),
-    }),
-    'The e-mail for one of the recipients; null if it cannot be shown.',
-  ),
+  mail: nullable(MailForContact, 'The e-mail for one of the recipients; null if it cannot be shown.'),
   problem: nullable(said()),
   placeholders_without_value: Type.Array(Type.String()),
   warnings: ContentWarnings,
@@ -269,11 +250,11 @@ export const previewSingleSend = recordOperation({
 /** Returns the audience of a single send, and its mail as JSON for one recipient, without tracking. */
 async function preview(context: Context, input: SingleSendInput) {
   const { db, config, accountId } = context;
-  const targets = checkedTargets(input.recipient_id);
+  const included = checkedTargets(input.recipient_id);
   const excluded = checkedTargets(input.exclude_specific_recipient_id ?? []);
   const { contact_id, recipients, left_out } = await countDraftAudience(context, {
     user_id: accountId,
-    recipient_id: targets,
+    recipient_id: included,
     exclude_specific_recipient_id: excluded,
     unsubscribe_group_id: input.unsubscribe_group_id,
     ignores_caps: input.ignores_caps ?? 0,
@@ -296,7 +277,7 @@ async function preview(context: Context, input: SingleSendInput) {
     return {
       audience,
       mail: `{"contact_id":${contact_id},${json.slice(1)}`,
-      problem: targetProblem(db, [...targets, ...excluded]),
+      problem: targetProblem(db, [...included, ...excluded]),
       placeholders_without_value: [...withoutValue],
     };
   } catch (error) {

@@ -41,7 +41,7 @@ import { allVariants } from '../variants.ts';
 import { MAX_VARIANTS } from './drafts.ts';
 
 /** The longest time in hours from the end of the test to the decision. */
-const MAX_HOURS = 168;
+export const MAX_HOURS = 168;
 /** The default values of a test. `share` is a percentage. */
 export const USUAL_TEST = { share: 20, winner_by: 'clicks', hours: 24 } as const;
 

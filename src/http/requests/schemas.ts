@@ -29,6 +29,20 @@ export function flag(description?: string) {
   return Type.Unsafe<0 | 1>({ enum: [0, 1], flag: true, ...(description && { description }) });
 }
 
+/** A flag that may be absent. An empty string means 0. */
+export function optionalFlag(description: string) {
+  return Type.Optional(Type.Unsafe<0 | 1>({ ...flag(description), empty: 0 }));
+}
+
+/** The number of records on a page if the request does not say it. */
+export const DEFAULT_ROWS = 50;
+
+/** The maximum number of these records on a page. */
+export function pageLimit(records: string) {
+  const description = `The maximum number of ${records}; ${DEFAULT_ROWS} by default.`;
+  return Type.Optional(integer({ minimum: 1, maximum: 200, description }));
+}
+
 /** Addition: whether opens and clicks of a mail are counted. An empty string means 1. */
 export function trackingFlag() {
   const description = 'Addition: 0 sends without pixel and rewritten links; 1 (default) follows the setting TRACKING.';
