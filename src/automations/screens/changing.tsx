@@ -74,6 +74,12 @@ export function concerningMail({ people, ...effects }: Effects, utr: string): Ef
   return { ...effects, people: people.filter(({ from, to }) => from === utr || to === utr), leaving: 0 };
 }
 
+/** Returns the effects on the contacts who will wait for a new mail or step, which is not among the `known` ones. */
+export function concerningNew({ people, ...effects }: Effects, known: readonly { utr: string }[]): Effects {
+  const isNew = (utr: string | null) => utr !== null && known.every((step) => step.utr !== utr);
+  return { ...effects, people: people.filter(({ to }) => isNew(to)), leaving: 0 };
+}
+
 /**
  * Returns why a change was refused, if the reason is not a fault of a field. If somebody else changed the record while the form was open,
  * says who, when, and which of these `fields` have another value now.

@@ -45,6 +45,7 @@ import {
   attemptChange,
   automationAddress,
   concerningMail,
+  concerningNew,
   editAddress,
   mailAddress,
   refusalText,
@@ -71,6 +72,7 @@ export async function readMail(request: FastifyRequest, { automation = '', utr }
 }
 
 function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail): Composed {
+  const language = languageOf(request, viewerOf(request));
   const address = (step: string) => mailAddress(series.utr, mail.utr, step);
   return {
     ...mail,
@@ -89,7 +91,8 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
     check: (preview) => attempt(request, checkAutomationMail, { utr: mail.utr, ...preview }),
     test: (values) => attempt(request, testAutomationMail, { utr: mail.utr, ...values }),
     address,
-    missing: async () => (mail.content === 'none' ? <NoContent /> : null),
+    missing: async () =>
+      mail.content === 'none' ? <Notice tone="warn">{language.say('compose.content.none')}</Notice> : null,
     next: null,
     readDesignUrl: async () => mail.design_url,
     send: (request, reply, { step, content, problem }) =>
@@ -168,10 +171,6 @@ function MailTabs({ series, mail, current }: { series: Series; mail: SeriesMail;
 /** The link back to the page with all steps of an automation. */
 export function BackToEdit({ utr }: { utr: string }) {
   return <LinkButton look="plain" href={editAddress(utr)} label={useLanguage().say('automations.mail.back')} />;
-}
-
-function NoContent() {
-  return <Notice tone="warn">{useLanguage().say('compose.content.none')}</Notice>;
 }
 
 interface Call {
@@ -316,10 +315,30 @@ function submittedMail(request: FastifyRequest): MailFields {
   };
 }
 
+/**
+ * The place of a new mail or step: the utr of the step before which it comes, or the utr of a deciding step and its path. Unused fields are
+ * empty.
+ */
+export interface Place {
+  before: string;
+  parent: string;
+  branch: string;
+}
+
+/** Returns the submitted place of a new mail or step. */
+export function submittedPlace(request: FastifyRequest): Place {
+  const text = (name: keyof Place) => field(request, name).trim();
+  return { before: text('before'), parent: text('parent'), branch: text('branch') };
+}
+
+/** Returns true if the step with this utr, or a new step before it, is the first step, whose wait counts from the entry. */
+export function isFirst({ steps }: Series, utr: string): boolean {
+  return steps.length === 0 || steps[0]?.utr === utr;
+}
+
 interface AddingEndProps {
   series: Series;
-  /** The place of the new step: the utr of the step before which it comes, or the utr of a deciding step and its path. */
-  place: { before: string; parent: string; branch: string };
+  place: Place;
   label: string;
 }
 
@@ -396,15 +415,12 @@ function MailFieldset({
 
 interface NewMailCall {
   Params: { utr: string };
-  Querystring: { before?: string; parent?: string; branch?: string };
+  Querystring: Partial<Place>;
 }
 
 /** The fields of the form for a new mail. */
-interface NewMail extends MailFields {
+interface NewMail extends MailFields, Place {
   template_id: string;
-  before: string;
-  parent: string;
-  branch: string;
 }
 type Templates = readonly ListedTemplate[];
 
@@ -434,25 +450,14 @@ export async function newMailScreen(app: FastifyInstance): Promise<void> {
     const values = {
       ...submittedMail(request),
       template_id: field(request, 'template_id'),
-      before: field(request, 'before'),
-      parent: field(request, 'parent'),
-      branch: field(request, 'branch'),
+      ...submittedPlace(request),
     };
     // An empty branch means the main path, for which the operation takes no branch.
     const { branch, ...unbranched } = values;
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
-    const known = new Set(series.mails.map((mail) => mail.utr));
-    const added = await attemptChange(
-      request,
-      addMail,
-      { ...unbranched, ...(branch && { branch }), utr, unchanged_since },
-      ({ people, ...effects }) => ({
-        ...effects,
-        people: people.filter(({ to }) => to !== null && !known.has(to)),
-        leaving: 0,
-      }),
-    );
+    const input = { ...unbranched, ...(branch && { branch }), utr, unchanged_since };
+    const added = await attemptChange(request, addMail, input, (effects) => concerningNew(effects, series.mails));
     if ('asked' in added) {
       const mail = { utr: added.asked.people[0]?.to ?? '', ...subjectAndWait(values, 'days') };
       return sendQuestion(request, reply, {
@@ -505,17 +510,17 @@ export async function removeMailScreen(app: FastifyInstance): Promise<void> {
  * first step.
  */
 function defaultsOf(
-  { mails, steps }: Series,
+  series: Series,
   senders: readonly SenderChoice[],
   { before = '', parent = '', branch = '' }: NewMailCall['Querystring'],
 ): NewMail {
-  const sender = mails.at(-1)?.sender_id ?? senders.find(({ is_verified }) => is_verified === 1)?.id ?? senders[0]?.id;
-  const isFirst = steps.length === 0 || steps[0]?.utr === before;
+  const sender =
+    series.mails.at(-1)?.sender_id ?? senders.find(({ is_verified }) => is_verified === 1)?.id ?? senders[0]?.id;
   return {
     subject: '',
     preheader: '',
     sender_id: String(sender ?? ''),
-    waiting_type: isFirst ? 'instantly' : 'days',
+    waiting_type: isFirst(series, before) ? 'instantly' : 'days',
     waiting_period: '1',
     template_id: '',
     before,
@@ -535,7 +540,6 @@ interface AddMailProps {
 
 function AddMail({ series, senders, templates, values, problems = {}, problem }: AddMailProps) {
   const language = useLanguage();
-  const isFirst = series.steps.length === 0 || series.steps[0]?.utr === values.before;
   // A live automation refuses a mail without content, because contacts could get it at once.
   const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
   const before = series.steps.find(({ utr }) => utr === values.before);
@@ -545,7 +549,7 @@ function AddMail({ series, senders, templates, values, problems = {}, problem }:
       {series.is_live === 1 && <Notice tone="warn">{language.say('automations.add.isLive')}</Notice>}
       {before !== undefined && <p>{language.say('automations.add.before', { subject: stepText(language, before) })}</p>}
       <form method="post" action={`${automationAddress(series.utr)}/mails/new`} class="narrow">
-        <MailFieldset {...{ values, senders, problems, isFirst }} />
+        <MailFieldset {...{ values, senders, problems }} isFirst={isFirst(series, values.before)} />
         <SelectField
           name="template_id"
           label={language.say('automations.add.template')}

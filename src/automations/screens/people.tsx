@@ -3,9 +3,8 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ComposedParams } from '../../campaigns/screens/compose/mail-content.tsx';
+import { AddressForm } from '../../campaigns/screens/why.tsx';
 import { pageRoute } from '../../http/pages/layout.ts';
-import { Button } from '../../ui/components/button.tsx';
-import { TextField } from '../../ui/components/field.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { plainSubject, Subject } from '../../ui/components/subject.tsx';
 import { Badge, Card, type Tone } from '../../ui/components/surface.tsx';
@@ -132,17 +131,7 @@ export function PersonForecast({ email, forecast, now, isTrial }: PersonForecast
   return (
     <Card title={language.say('automations.forecast.title')}>
       <p class="quiet-text">{language.say('automations.forecast.about')}</p>
-      <form method="get" class="narrow">
-        <TextField
-          name="email"
-          label={language.say('word.email')}
-          type="email"
-          value={email}
-          autocomplete="off"
-          problems={'problems' in forecast ? forecast.problems : {}}
-        />
-        <Button look="plain" label={language.say('compose.check.see')} />
-      </form>
+      <AddressForm email={email} problems={'problems' in forecast ? forecast.problems : {}} />
       {hasMails && isTrial && <p>{language.say('automations.forecast.trial')}</p>}
       {hasMails && email === '' && <p>{language.say('automations.forecast.anybody')}</p>}
       {'output' in forecast && <Timeline forecast={forecast.output.preview} now={now} isAnybody={email === ''} />}

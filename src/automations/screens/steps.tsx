@@ -31,47 +31,21 @@ import {
   automationAddress,
   BackToAutomation,
   concerningMail,
+  concerningNew,
   editAddress,
   refusalText,
   sendQuestion,
   stepAddress,
 } from './changing.tsx';
 import { EventFields } from './event-fields.tsx';
-import { AddingEnd, BackToEdit, WaitFields } from './mail.tsx';
+import { AddingEnd, BackToEdit, isFirst, type Place, submittedPlace, WaitFields } from './mail.tsx';
 import { stepText, targetOptions } from './path.tsx';
 
 /** A request for the form of a new step. The query names the kind of step and its place. */
 interface NewStepCall {
   Params: { utr: string };
-  Querystring: { kind?: string; before?: string; parent?: string; branch?: string };
+  Querystring: { kind?: string } & Partial<Place>;
 }
-
-/** The place of a new step: before a step, or at the end of a path of a deciding step. Unused fields are empty. */
-interface Place {
-  before: string;
-  parent: string;
-  branch: string;
-}
-
-/** The fields of the form of a step. Fields that this kind of step does not have are empty. */
-interface StepFields {
-  kind: OtherKind;
-  segment_id: string;
-  share: string;
-  contact_type_id: string;
-  field: string;
-  value: string;
-  until: string;
-  event: string;
-  event_filter: string;
-  weekday: string;
-  hour: string;
-  timeout_hours: string;
-  waiting_type: string;
-  waiting_period: string;
-}
-
-type NewStep = StepFields & Place;
 
 /** Empty values for all settings. */
 const NO_SETTINGS = {
@@ -87,6 +61,11 @@ const NO_SETTINGS = {
   hour: '',
   timeout_hours: '',
 };
+
+/** The fields of the form of a step. Fields that this kind of step does not have are empty. */
+type StepFields = { kind: OtherKind } & Record<keyof typeof NO_SETTINGS | 'waiting_type' | 'waiting_period', string>;
+
+type NewStep = StepFields & Place;
 
 /** The values that the form for a new step proposes. */
 const DEFAULTS = {
@@ -198,26 +177,11 @@ function newStepScreen(app: FastifyInstance): void {
     const { utr } = request.params;
     const kind = kindNamed(field(request, 'kind'));
     if (kind === undefined) throw notFound();
-    const place = (name: keyof Place) => field(request, name).trim();
-    const values = {
-      ...submittedStep(request, kind),
-      before: place('before'),
-      parent: place('parent'),
-      branch: place('branch'),
-    };
+    const values = { ...submittedStep(request, kind), ...submittedPlace(request) };
     const { series } = await ask(request, readSeries, { utr });
     const unchanged_since = field(request, 'unchanged_since');
-    const known = new Set(series.steps.map((step) => step.utr));
-    const added = await attemptChange(
-      request,
-      addStep,
-      { ...withValues(values), utr, unchanged_since },
-      ({ people, ...effects }) => ({
-        ...effects,
-        people: people.filter(({ to }) => to !== null && !known.has(to)),
-        leaving: 0,
-      }),
-    );
+    const input = { ...withValues(values), utr, unchanged_since };
+    const added = await attemptChange(request, addStep, input, (effects) => concerningNew(effects, series.steps));
     if ('asked' in added)
       return sendQuestion(request, reply, {
         series,
@@ -426,11 +390,6 @@ function EditStep({
       </Card>
     </>
   );
-}
-
-/** Returns true if the step with this utr, or a new step before it, is the first step, whose wait counts from the entry. */
-function isFirst({ steps }: Series, utr: string): boolean {
-  return steps.length === 0 || steps[0]?.utr === utr;
 }
 
 type SettingsProps = StepChoices & { values: StepFields; problems: Problems };

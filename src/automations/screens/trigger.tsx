@@ -12,6 +12,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { fieldLabel } from '../../ui/words/known.ts';
 import type { Series } from '../operations/automations.ts';
 import type { CountedTrigger } from '../operations/trigger-count.ts';
+import type { triggerShown } from '../operations/triggers.ts';
 import { EventFields } from './event-fields.tsx';
 
 /** The hour of the entry that the form proposes. */
@@ -37,18 +38,7 @@ export async function readTriggerChoices(request: FastifyRequest): Promise<Trigg
 }
 
 /** The fields of a trigger as the form sends them. A form that was opened before an update may not have all fields. */
-export interface TriggerFields {
-  trigger_kind?: string;
-  trigger_event?: string;
-  trigger_filter?: string;
-  trigger_field?: string;
-  trigger_value?: string;
-  trigger_days?: string;
-  trigger_before?: string;
-  trigger_hour?: string;
-  trigger_yearly?: string;
-  trigger_form_id?: string;
-}
+export type TriggerFields = { [Name in keyof typeof triggerShown]?: string };
 
 /** Returns the fields of a trigger in a submitted form. */
 export function submittedTrigger(request: FastifyRequest): TriggerFields {

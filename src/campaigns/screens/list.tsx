@@ -73,13 +73,14 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
       readTargets(request),
     ]);
     const mayChange = viewer.role !== 'viewer';
+    const language = languageOf(request, viewer);
     const frame = {
-      title: languageOf(request, viewer).say('nav.campaigns'),
+      title: language.say('nav.campaigns'),
       section: 'campaigns',
       action: (
         <div class="buttons">
-          <TransactionalLink />
-          {mayChange && <NewCampaign />}
+          <LinkButton look="plain" href="/transactional" label={language.say('transactional.all')} />
+          {mayChange && <LinkButton icon="plus" href="/campaigns/new" label={language.say('compose.new')} />}
         </div>
       ),
     } as const;
@@ -136,10 +137,6 @@ async function hasNoCampaign(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, listSummaries, { limit: 1 })).summaries.length === 0;
 }
 
-function NewCampaign() {
-  return <LinkButton icon="plus" href="/campaigns/new" label={useLanguage().say('compose.new')} />;
-}
-
 function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
   const language = useLanguage();
   return (
@@ -151,11 +148,6 @@ function NoCampaign({ mayAdd }: { mayAdd: boolean }) {
       {language.say('campaigns.empty.text')}
     </Empty>
   );
-}
-
-/** The link to the transactional mails, which do not belong to campaigns. */
-function TransactionalLink() {
-  return <LinkButton look="plain" href="/transactional" label={useLanguage().say('transactional.all')} />;
 }
 
 /** The filter by the list or segment of campaigns, and the choice of the order for windows that are too narrow for the sorting headings. */
@@ -406,14 +398,11 @@ function CampaignMenu({ summary, kept }: { summary: Summary; kept: KeptQuery }) 
 /** The actions on the selected campaigns. The style sheet shows them while any are selected. */
 function ChosenBar({ kept }: { kept: KeptQuery }) {
   const language = useLanguage();
+  const action = kept.state === 'archived' ? 'unarchive' : 'archive';
   return (
     <form id={CHOSEN} method="post" action={withQuery('/campaigns/actions', kept)} class="chosen-bar">
       <span class="chosen-count">{language.say('campaigns.chosen')}</span>
-      {kept.state === 'archived' ? (
-        <Button look="plain" name="action" value="unarchive" label={language.say('campaigns.menu.unarchive')} />
-      ) : (
-        <Button look="plain" name="action" value="archive" label={language.say('campaigns.menu.archive')} />
-      )}
+      <Button look="plain" name="action" value={action} label={language.say(`campaigns.menu.${action}`)} />
       <Button look="plain" name="action" value="delete" label={language.say('campaigns.deleteDrafts')} />
     </form>
   );

@@ -32,14 +32,7 @@ export function Overview({ summary, report, usual }: ReportProps) {
       {report.held_code === 'sending_held' && (
         <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
       )}
-      {isSending && (
-        <Waits
-          paced={report.paced}
-          warm_up={report.warm_up}
-          waits_until={report.waits_until}
-          local_wait={report.local_wait}
-        />
-      )}
+      {isSending && <Waits {...report} />}
       <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
       <Results summary={summary} report={report} usual={usual} />
       {report.best_hour !== null && <BestHourCard results={report.best_hour} />}

@@ -16,8 +16,8 @@ import { viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
-import { type Draft, readDraft } from '../operations/drafts.ts';
-import { readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
+import { type Draft, MAX_VARIANTS, readDraft } from '../operations/drafts.ts';
+import { MAX_HOURS, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
 import { sendStep, stepPath } from './compose/step.tsx';
 
 interface ByUtr {
@@ -190,19 +190,22 @@ function VariantsPage({ draft, stored: { ab_test: test, plan }, templates, value
 /** The form fields for the size of the groups, what is measured, and how long. */
 function TestSettings({ values, problems }: { values: SubmittedTest; problems: Problems }) {
   const language = useLanguage();
+  const number = (name: 'share' | 'hours', max: number) => (
+    <TextField
+      name={name}
+      type="number"
+      min={1}
+      max={max}
+      required
+      label={language.say(`compose.variants.${name}`)}
+      hint={language.say(`compose.variants.${name}.hint`)}
+      value={values[name]}
+      problems={problems}
+    />
+  );
   return (
     <Card title={language.say('compose.variants.how')}>
-      <TextField
-        name="share"
-        type="number"
-        min={1}
-        max={100}
-        required
-        label={language.say('compose.variants.share')}
-        hint={language.say('compose.variants.share.hint')}
-        value={values.share}
-        problems={problems}
-      />
+      {number('share', 100)}
       <SelectField
         name="winner_by"
         label={language.say('compose.variants.by')}
@@ -210,17 +213,7 @@ function TestSettings({ values, problems }: { values: SubmittedTest; problems: P
         options={WINNER_BY.map((value) => ({ value, label: language.say(`compose.variants.by.${value}`) }))}
         problems={problems}
       />
-      <TextField
-        name="hours"
-        type="number"
-        min={1}
-        max={168}
-        required
-        label={language.say('compose.variants.hours')}
-        hint={language.say('compose.variants.hours.hint')}
-        value={values.hours}
-        problems={problems}
-      />
+      {number('hours', MAX_HOURS)}
     </Card>
   );
 }
@@ -281,8 +274,6 @@ function Variant({ number, values, isOpen, templates }: VariantProps) {
 
 type StoredTest = Static<typeof readVariants.output>;
 
-/** The maximum number of variants in addition to A: B, C and D. */
-const MAX_VARIANTS = 3;
 /** The fields in which a variant can differ. */
 const OWN_FIELDS = ['subject', 'preheader', 'sender_name', 'template_id'] as const;
 

@@ -4,12 +4,12 @@ import type { Static } from 'typebox';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
-import { TextField } from '../../ui/components/field.tsx';
+import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Badge, Card } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
+import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
@@ -26,7 +26,10 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
       const [email = ''] = texts(request.query.email);
       const summary = await ask(request, readSummary, { utr });
       const asked = email.trim() === '' ? null : await attempt(request, explainSingleSend, { utr, email });
-      const frame = { title: summary.single_send_name, section: 'campaigns', action: <Back utr={utr} /> } as const;
+      const viewer = viewerOf(request);
+      const label = languageOf(request, viewer).say('campaigns.recipients');
+      const back = <LinkButton look="plain" href={`/campaigns/${encodeURIComponent(utr)}/recipients`} label={label} />;
+      const frame = { title: summary.single_send_name, section: 'campaigns', action: back } as const;
       const content = (
         <>
           <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
@@ -38,38 +41,40 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
           )}
         </>
       );
-      return sendPage(request, reply, viewerOf(request), frame, content);
+      return sendPage(request, reply, viewer, frame, content);
     },
   );
 }
 
-function Back({ utr }: { utr: string }) {
+/** The card that asks for the address of the contact. */
+export function WhyForm(address: AddressProps) {
   return (
-    <LinkButton
-      look="plain"
-      href={`/campaigns/${encodeURIComponent(utr)}/recipients`}
-      label={useLanguage().say('campaigns.recipients')}
-    />
+    <Card title={useLanguage().say('why.title')}>
+      <AddressForm {...address} />
+    </Card>
   );
 }
 
-/** The form that asks for the address of a contact. */
-export function WhyForm({ email, problems }: { email: string; problems: Parameters<typeof TextField>[0]['problems'] }) {
+interface AddressProps {
+  email: string;
+  problems: Problems;
+}
+
+/** The form that asks for the address of a contact, of whom the same page then shows more. */
+export function AddressForm({ email, problems }: AddressProps) {
   const language = useLanguage();
   return (
-    <Card title={language.say('why.title')}>
-      <form method="get" class="narrow">
-        <TextField
-          name="email"
-          label={language.say('word.email')}
-          type="email"
-          value={email}
-          autocomplete="off"
-          problems={problems}
-        />
-        <Button look="plain" label={language.say('compose.check.see')} />
-      </form>
-    </Card>
+    <form method="get" class="narrow">
+      <TextField
+        name="email"
+        label={language.say('word.email')}
+        type="email"
+        value={email}
+        autocomplete="off"
+        problems={problems}
+      />
+      <Button look="plain" label={language.say('compose.check.see')} />
+    </form>
   );
 }
 

@@ -46,10 +46,11 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     const template = await ask(request, readTemplate, request.params);
     const { languages } = await ask(request, listTemplateLanguages, request.params);
     const mayChange = viewer.role !== 'viewer';
+    const label = languageOf(request, viewer).say('compose.content.design');
     const frame = {
       title: template.template_name,
       section: 'templates',
-      ...(mayChange && { action: <DesignerButton id={template.id} /> }),
+      ...(mayChange && { action: <LinkButton href={`${pathOf(template.id)}/design`} label={label} /> }),
     } as const;
     const content = <OneTemplate {...{ template, languages, mayChange, submitted }} />;
     return sendPage(request, reply, viewer, frame, content);
@@ -81,7 +82,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
             frame,
             <>
               <Problem>{problem}</Problem>
-              <TransactionalNote />
+              <p class="quiet-text">{languageOf(request, viewerOf(request)).say('languages.transactional')}</p>
               {content}
             </>,
           ),
@@ -94,14 +95,16 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     const template = await ask(request, readTemplate, request.params);
     // The dashboard may be open at another origin than that of the link, so only the token of the link is used.
     const token = template.design_url.split('/').at(-1) ?? '';
+    const language = languageOf(request, viewerOf(request));
     const frame = {
       title: template.template_name,
       section: 'templates',
-      action: <BackButton id={template.id} />,
+      action: <LinkButton look="plain" href={pathOf(template.id)} label={language.say('templates.back')} />,
       isDesigner: true,
     } as const;
-    const { code } = languageOf(request, viewerOf(request));
-    return sendPage(request, reply, viewerOf(request), frame, <Designer source={`/design/${token}?lang=${code}`} />);
+    const source = `/design/${token}?lang=${language.code}`;
+    const content = <iframe class="designer" src={source} title={language.say('templates.frame')} />;
+    return sendPage(request, reply, viewerOf(request), frame, content);
   });
 
   app.post<ById>('/templates/:id', async (request, reply) => {
@@ -138,22 +141,6 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     await ask(request, saveDraft, { utr, template_id: request.params.id });
     return reply.redirect(`/campaigns/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);
   });
-}
-
-function DesignerButton({ id }: { id: number }) {
-  return <LinkButton href={`${pathOf(id)}/design`} label={useLanguage().say('compose.content.design')} />;
-}
-
-function TransactionalNote() {
-  return <p class="quiet-text">{useLanguage().say('languages.transactional')}</p>;
-}
-
-function BackButton({ id }: { id: number }) {
-  return <LinkButton look="plain" href={pathOf(id)} label={useLanguage().say('templates.back')} />;
-}
-
-function Designer({ source }: { source: string }) {
-  return <iframe class="designer" src={source} title={useLanguage().say('templates.frame')} />;
 }
 
 function OneTemplate({

@@ -89,6 +89,8 @@ export async function checkStep(
     // The check is refused if no recipient has the address, there is no such variant, or the account must wait.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
     const mail = 'problems' in checked ? null : checked.output.checked;
+    const language = languageOf(request, viewerOf(request));
+    const { link_parameters: parameters } = composed;
     const content = (
       <div class="stack">
         {missing}
@@ -96,10 +98,10 @@ export async function checkStep(
         {mail !== null && mail.problem === null && (
           <ForAll address={composed.address('check')} checked={checkedForAll?.recipients} />
         )}
-        {composed.link_parameters && <LinkParameters parameters={composed.link_parameters} />}
+        {parameters && <p class="small quiet-text">{language.say('links.get', { parameters })}</p>}
         {composed.next !== null && (
           <div class="buttons">
-            <ToReview href={composed.next} />
+            <LinkButton href={composed.next} label={language.say('compose.check.next')} />
           </div>
         )}
         <Preview {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
@@ -179,14 +181,6 @@ function Preview({ composed, mail, problems, email, variant, isDark }: PreviewPr
       )}
     </>
   );
-}
-
-function LinkParameters({ parameters }: { parameters: string }) {
-  return <p class="small quiet-text">{useLanguage().say('links.get', { parameters })}</p>;
-}
-
-function ToReview({ href }: { href: string }) {
-  return <LinkButton href={href} label={useLanguage().say('compose.check.next')} />;
 }
 
 /** The findings that need attention, each with links to the pages that fix it. Passed checks are folded. */

@@ -155,27 +155,15 @@ export async function designScreen(app: FastifyInstance, kind: ComposedKind): Pr
       const token = (await mail.readDesignUrl()).split('/').at(-1) ?? '';
       const language = languageOf(request, viewer);
       const title = language.say('compose.design.title');
-      const action = <BackToContent href={mail.address('content')} />;
-      const frame = { title, section: kind.section, action, isDesigner: true } as const;
-      return sendPage(
-        request,
-        reply,
-        viewer,
-        frame,
-        <Designer
-          source={withQuery(`/design/${token}`, { lang: language.code, find: texts(request.query.find)[0] })}
-        />,
+      const action = (
+        <LinkButton look="plain" href={mail.address('content')} label={language.say('compose.design.back')} />
       );
+      const frame = { title, section: kind.section, action, isDesigner: true } as const;
+      const source = withQuery(`/design/${token}`, { lang: language.code, find: texts(request.query.find)[0] });
+      const content = <iframe class="designer" src={source} title={language.say('compose.design.frame')} />;
+      return sendPage(request, reply, viewer, frame, content);
     },
   );
-}
-
-function BackToContent({ href }: { href: string }) {
-  return <LinkButton look="plain" href={href} label={useLanguage().say('compose.design.back')} />;
-}
-
-function Designer({ source }: { source: string }) {
-  return <iframe class="designer" src={source} title={useLanguage().say('compose.design.frame')} />;
 }
 
 /** Registers the page on which a template is chosen for a mail. */

@@ -101,7 +101,6 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       ask(request, readResultLimits, {}),
     ]);
     const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
-    const mayChange = viewerOf(request).role === 'owner';
     const unverified = await unverifiedReason(request, [draft.sender_id]);
     const shown = {
       draft,
@@ -114,7 +113,6 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       hasCaps,
       times,
       limits,
-      mayChange,
       now: clock.now(),
       ...sent,
     };
@@ -166,8 +164,6 @@ interface ScheduleProps {
   hasCaps: boolean;
   times: LeavingTimes;
   limits: ResultLimits;
-  /** True if the user may change the settings that apply to all campaigns. */
-  mayChange: boolean;
   now: Date;
   when?: When;
   problems?: Problems;
@@ -184,7 +180,6 @@ function Schedule({
   hasCaps,
   times,
   limits,
-  mayChange,
   now,
   when,
   problems,
@@ -219,7 +214,7 @@ function Schedule({
             problems={problems}
           />
           {audience.recipients > limits.least_results && (
-            <HoldCard limits={limits} utr={draft.utr} mayChange={mayChange} />
+            <HoldCard limits={limits} utr={draft.utr} mayChange={viewer.role === 'owner'} />
           )}
         </>
       )}

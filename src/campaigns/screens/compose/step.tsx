@@ -50,19 +50,17 @@ export function sendStep(
   content: VNode,
   problem = '',
 ) {
+  const viewer = viewerOf(request);
+  const language = languageOf(request, viewer);
   const frame = {
     title: draft.single_send_name,
     section: 'campaigns',
-    action: <ToCampaign utr={draft.utr} />,
+    action: <LinkButton look="plain" href={`/campaigns/${draft.utr}`} label={language.say('compose.back')} />,
   } as const;
   const page = (
     <>
       <Stepper draft={draft} current={current} />
-      {draft.status === SINGLE_SEND_STATUS.queued && (
-        <Notice>
-          <QueuedNote />
-        </Notice>
-      )}
+      {draft.status === SINGLE_SEND_STATUS.queued && <Notice>{language.say('compose.isQueued')}</Notice>}
       {problem !== '' && (
         <Notice tone="bad" isNews>
           {problem}
@@ -71,15 +69,7 @@ export function sendStep(
       {content}
     </>
   );
-  return sendPage(request, reply, viewerOf(request), frame, page);
-}
-
-function QueuedNote() {
-  return <>{useLanguage().say('compose.isQueued')}</>;
-}
-
-function ToCampaign({ utr }: { utr: string }) {
-  return <LinkButton look="plain" href={`/campaigns/${utr}`} label={useLanguage().say('compose.back')} />;
+  return sendPage(request, reply, viewer, frame, page);
 }
 
 /** The steps in their order. Steps that have everything they need are ticked. An automatic save updates the ticks. */

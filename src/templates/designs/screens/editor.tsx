@@ -125,22 +125,16 @@ export function editorPage(
         </form>
         <p id="who">{say('designer.test.who')}</p>
       </dialog>
-      <Question say={say} id="drop" text="designer.blocks.drop.text" title="designer.blocks.drop">
-        <button type="submit" value="drop">
-          {say('designer.blocks.drop.yes')}
-        </button>
-        <button type="submit" class="plain" value="">
-          {say('designer.blocks.drop.no')}
-        </button>
-      </Question>
-      <Question say={say} id="delete" text="designer.own.delete.text" title="designer.own.delete.title">
-        <button type="submit" value="delete">
-          {say('designer.own.delete.yes')}
-        </button>
-        <button type="submit" class="plain" value="">
-          {say('designer.cancel')}
-        </button>
-      </Question>
+      <Question
+        {...{ say, id: 'drop', title: 'designer.blocks.drop', text: 'designer.blocks.drop.text' }}
+        yes="designer.blocks.drop.yes"
+        no="designer.blocks.drop.no"
+      />
+      <Question
+        {...{ say, id: 'delete', title: 'designer.own.delete.title', text: 'designer.own.delete.text' }}
+        yes="designer.own.delete.yes"
+        no="designer.cancel"
+      />
       <dialog id="keep-dialog" aria-label={say('designer.keep')}>
         <form method="dialog" class="bar">
           <label>
@@ -233,15 +227,20 @@ function Close({ say }: { say: Say }) {
   );
 }
 
-/** A dialog that asks before something is lost. `children` are its buttons. */
-function Question(question: { say: Say; id: string; title: Key; text: Key; children: ComponentChildren }) {
-  const { say, id, title, text, children } = question;
+/** A dialog that asks before something is lost. */
+function Question(question: { say: Say; id: string; title: Key; text: Key; yes: Key; no: Key }) {
+  const { say, id, title, text, yes, no } = question;
   return (
     <dialog id={`${id}-dialog`} aria-labelledby={`${id}-title`} aria-describedby={`${id}-text`}>
       <h2 id={`${id}-title`}>{say(title)}</h2>
       <p id={`${id}-text`}>{say(text)}</p>
       <form method="dialog" class="bar">
-        {children}
+        <button type="submit" value={id}>
+          {say(yes)}
+        </button>
+        <button type="submit" class="plain" value="">
+          {say(no)}
+        </button>
       </form>
     </dialog>
   );
