@@ -3,6 +3,7 @@
  * contacts, and asks for confirmation.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
 import type { Static, TObject } from 'typebox';
 import type { Operation } from '../../operations/operation.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -45,9 +46,17 @@ export const stepAddress = (automation: string, step: string) =>
 export const mailAddress = (automation: string, mail: string, step = 'content') =>
   `${automationAddress(automation)}/mails/${encodeURIComponent(mail)}/${step}`;
 
-/** The link back to the page of an automation. */
-export function BackToAutomation({ utr }: { utr: string }) {
-  return <LinkButton look="plain" href={automationAddress(utr)} label={useLanguage().say('automations.back')} />;
+/** Sends a page about an automation, with the link back to the page of the automation itself. */
+export function sendAutomationPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { utr, title }: { utr: string; title: string },
+  content: VNode,
+) {
+  const viewer = viewerOf(request);
+  const label = languageOf(request, viewer).say('automations.back');
+  const action = <LinkButton look="plain" href={automationAddress(utr)} label={label} />;
+  return sendPage(request, reply, viewer, { title, section: 'automations', action }, content);
 }
 
 /**

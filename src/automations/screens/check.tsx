@@ -6,12 +6,10 @@ import { Button } from '../../ui/components/button.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { ask } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
-import { viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { type CheckedMails, checkAutomationMails } from '../operations/check.ts';
 import { readSummary } from '../operations/reports.ts';
-import { BackToAutomation, checkAddress, mailAddress } from './changing.tsx';
+import { checkAddress, mailAddress, sendAutomationPage } from './changing.tsx';
 
 interface Call {
   Params: { utr: string };
@@ -23,14 +21,13 @@ export async function checkScreen(app: FastifyInstance): Promise<void> {
   pageRoute<Call>(app, '/automations/:utr/check', async (request, reply) => {
     const { utr } = request.params;
     const { automation_name: title } = await ask(request, readSummary, { utr });
-    const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
     const content =
       request.query.all === undefined ? (
         <Start utr={utr} />
       ) : (
         <Checked utr={utr} {...(await ask(request, checkAutomationMails, { utr }))} />
       );
-    return sendPage(request, reply, viewerOf(request), frame, content);
+    return sendAutomationPage(request, reply, { utr, title }, content);
   });
 }
 

@@ -32,10 +32,10 @@ import { Wait } from './automation.tsx';
 import {
   attemptChange,
   automationAddress,
-  BackToAutomation,
   editAddress,
   mailAddress,
   refusalText,
+  sendAutomationPage,
   sendQuestion,
   stepAddress,
 } from './changing.tsx';
@@ -80,18 +80,13 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
       readTriggerChoices(request),
       ask(request, countTrigger, { utr: series.utr }),
     ]);
-    const frame = {
-      title: series.automation_name,
-      section: 'automations',
-      action: <BackToAutomation utr={series.utr} />,
-    } as const;
     const content = (
       <>
         <Editing {...{ series, choices, hasCaps, triggers, trigger }} {...sent} />
         <PersonForecast {...{ email, forecast }} now={clock.now()} isTrial={series.is_live === 0} />
       </>
     );
-    return sendPage(request, reply, viewerOf(request), frame, content);
+    return sendAutomationPage(request, reply, { utr: series.utr, title: series.automation_name }, content);
   }
 
   /** Saves the settings, or asks first if contacts would leave the automation. */

@@ -19,7 +19,7 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { readSeries, type Series, setAutomationLive } from '../operations/automations.ts';
 import { countEntering, type Entries, enterAutomation, startEntering, stopEntering } from '../operations/enter.ts';
 import { listSummaries, type Summary } from '../operations/reports.ts';
-import { automationAddress, BackToAutomation, enterAddress } from './changing.tsx';
+import { automationAddress, enterAddress, sendAutomationPage } from './changing.tsx';
 
 const SEE_OTHER = 303;
 /** The maximum number of automations from which a user can choose. */
@@ -108,13 +108,8 @@ async function showEntryPreview(request: FastifyRequest<Call>, reply: FastifyRep
     ask(request, readSeries, { utr }),
     ask(request, countEntering, { utr, ...(segment_id !== undefined && { segment_id }) }),
   ]);
-  const viewer = viewerOf(request);
-  const frame = {
-    title: automation.automation_name,
-    section: 'automations',
-    action: <BackToAutomation utr={utr} />,
-  } as const;
-  return sendPage(request, reply, viewer, frame, <EntryPreview {...{ automation, entries, segment, segment_id }} />);
+  const content = <EntryPreview {...{ automation, entries, segment, segment_id }} />;
+  return sendAutomationPage(request, reply, { utr, title: automation.automation_name }, content);
 }
 
 async function readSegmentEntry(request: FastifyRequest, segment_id: string): Promise<EntrySubject> {

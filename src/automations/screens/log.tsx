@@ -6,14 +6,13 @@ import { plainSubject } from '../../ui/components/subject.tsx';
 import { Card, Problem } from '../../ui/components/surface.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
-import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { type LogLine, readLog } from '../operations/log.ts';
 import { readSummary } from '../operations/reports.ts';
-import { BackToAutomation, logAddress, whyAddress } from './changing.tsx';
+import { logAddress, sendAutomationPage, whyAddress } from './changing.tsx';
+import { ContactLink } from './people.tsx';
 
 /** The number of lines on a page. */
 const ROWS = 15;
@@ -29,18 +28,13 @@ export async function logScreen(app: FastifyInstance): Promise<void> {
     const { utr } = request.params;
     const [email = ''] = texts(request.query.email);
     const { before } = request.query;
-    const { automation_name } = await ask(request, readSummary, { utr });
+    const { automation_name: title } = await ask(request, readSummary, { utr });
     const read = await attempt(request, readLog, {
       utr,
       limit: ROWS,
       ...(email.trim() !== '' && { email }),
       ...(before !== undefined && { before_id: before }),
     });
-    const frame = {
-      title: automation_name,
-      section: 'automations',
-      action: <BackToAutomation utr={utr} />,
-    } as const;
     const { log, next_before_id: next } = 'output' in read ? read.output : { log: [], next_before_id: null };
     const href = withQuery(logAddress(utr), { email });
     const pages = {
@@ -48,7 +42,7 @@ export async function logScreen(app: FastifyInstance): Promise<void> {
       next: next === null ? null : withQuery(logAddress(utr), { email, before: String(next) }),
     };
     const problems = 'problems' in read ? read.problems : {};
-    return sendPage(request, reply, viewerOf(request), frame, <Log {...{ utr, email, log, pages, problems }} />);
+    return sendAutomationPage(request, reply, { utr, title }, <Log {...{ utr, email, log, pages, problems }} />);
   });
 }
 
@@ -84,14 +78,7 @@ function Log({ utr, email, log, pages, problems }: LogProps) {
               { heading: language.say('automations.log.what'), cell: (line) => <bdi>{lineText(language, line)}</bdi> },
               {
                 heading: language.say('word.email'),
-                cell: ({ contact_id: id, email: address }) =>
-                  id === null ? (
-                    <bdi>{address}</bdi>
-                  ) : (
-                    <a href={`/contacts/${id}`}>
-                      <bdi>{address}</bdi>
-                    </a>
-                  ),
+                cell: (line) => <ContactLink {...line} />,
               },
               {
                 heading: language.say('automations.log.when'),

@@ -132,8 +132,9 @@ interface MailPage {
 /** Sends a page of a mail, with tabs that link to the other pages of the mail. */
 function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPage) {
   const { series, mail, step, content, problem } = page;
+  const language = languageOf(request, viewerOf(request));
   const frame = {
-    title: plainSubject(languageOf(request, viewerOf(request)), mail.subject),
+    title: plainSubject(language, mail.subject),
     section: 'automations',
     action: <BackToEdit utr={series.utr} />,
   } as const;
@@ -144,27 +145,18 @@ function sendMailPage(request: FastifyRequest, reply: FastifyReply, page: MailPa
     viewerOf(request),
     frame,
     <>
-      <MailTabs series={series} mail={mail} current={current} />
-      <Problem>{problem}</Problem>
-      {content}
-    </>,
-  );
-}
-
-function MailTabs({ series, mail, current }: { series: Series; mail: SeriesMail; current: 'content' | 'check' }) {
-  const language = useLanguage();
-  return (
-    <>
       <Tabs
         label={language.say('automations.mail.pages')}
-        tabs={(['content', 'check'] as const).map((step) => ({
-          href: mailAddress(series.utr, mail.utr, step),
-          label: language.say(`compose.step.${step}`),
-          isCurrent: step === current,
+        tabs={(['content', 'check'] as const).map((tab) => ({
+          href: mailAddress(series.utr, mail.utr, tab),
+          label: language.say(`compose.step.${tab}`),
+          isCurrent: tab === current,
         }))}
       />
       {series.is_live === 1 && <Notice>{language.say('automations.mail.isLive')}</Notice>}
-    </>
+      <Problem>{problem}</Problem>
+      {content}
+    </>,
   );
 }
 

@@ -8,16 +8,16 @@ import { pageRoute } from '../../http/pages/layout.ts';
 import { Time } from '../../ui/components/figures.tsx';
 import { plainSubject, Subject } from '../../ui/components/subject.tsx';
 import { Badge, Card, type Tone } from '../../ui/components/surface.tsx';
-import { Pager, Table } from '../../ui/components/table.tsx';
+import { NamedLink, Pager, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import { languageOf, sendPage } from '../../ui/page.tsx';
+import { languageOf } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { Series } from '../operations/automations.ts';
 import { type Forecast, previewAutomation } from '../operations/forecast.ts';
 import { listWaiting, type Waiting } from '../operations/mails.ts';
-import { automationAddress, BackToAutomation, mailAddress } from './changing.tsx';
+import { automationAddress, mailAddress, sendAutomationPage } from './changing.tsx';
 import { AUTOMATION_MAIL, readMail } from './mail.tsx';
 
 interface Call {
@@ -34,17 +34,13 @@ export async function waitingScreen(app: FastifyInstance): Promise<void> {
       utr: mail.utr,
       ...(after !== undefined && { after_id: after }),
     });
-    const frame = {
-      title: plainSubject(languageOf(request, viewerOf(request)), mail.subject),
-      section: 'automations',
-      action: <BackToAutomation utr={series.utr} />,
-    } as const;
+    const title = plainSubject(languageOf(request, viewerOf(request)), mail.subject);
     const href = mailAddress(series.utr, mail.utr, 'waiting');
     const pages = {
       first: after === undefined ? null : href,
       next: next === null ? null : withQuery(href, { after: String(next) }),
     };
-    return sendPage(request, reply, viewerOf(request), frame, <People {...{ series, people, pages }} />);
+    return sendAutomationPage(request, reply, { utr: series.utr, title }, <People {...{ series, people, pages }} />);
   });
 }
 
@@ -69,14 +65,7 @@ function People({ series, people, pages }: PeopleProps) {
           columns={[
             {
               heading: language.say('word.email'),
-              cell: ({ contact_id: id, email }) =>
-                id === null ? (
-                  <bdi>{email}</bdi>
-                ) : (
-                  <a href={`/contacts/${id}`}>
-                    <bdi>{email}</bdi>
-                  </a>
-                ),
+              cell: (person) => <ContactLink {...person} />,
             },
             {
               heading: language.say('automations.waiting.since'),
@@ -102,6 +91,11 @@ function People({ series, people, pages }: PeopleProps) {
       <Pager {...pages} />
     </>
   );
+}
+
+/** The address of a contact, with a link to the contact unless it was deleted. */
+export function ContactLink({ contact_id: id, email }: Pick<Waiting, 'contact_id' | 'email'>) {
+  return id === null ? <bdi>{email}</bdi> : <NamedLink href={`/contacts/${id}`} name={email} />;
 }
 
 const TONES: Readonly<Record<Forecast['state'], Tone>> = {

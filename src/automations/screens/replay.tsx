@@ -13,14 +13,12 @@ import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
 import { numberColumn, Pager, SearchForm, Table } from '../../ui/components/table.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
-import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { DEFAULT_CLICKS, DEFAULT_OPENS, MAX_DAYS, replayAutomation, type ShownReplay } from '../operations/replay.ts';
 import { readSummary } from '../operations/reports.ts';
-import { BackToAutomation, replayAddress } from './changing.tsx';
+import { replayAddress, sendAutomationPage } from './changing.tsx';
 import { lineText } from './log.tsx';
 
 /** The number of paths on a page. */
@@ -47,7 +45,6 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
     const [clicks = String(DEFAULT_CLICKS)] = texts(request.query.clicks);
     const [email = ''] = texts(request.query.email);
     const { automation_name: title } = await ask(request, readSummary, { utr });
-    const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
     const values = { days, opens, clicks };
     const read =
       run === undefined
@@ -71,16 +68,13 @@ export async function replayScreen(app: FastifyInstance): Promise<void> {
       first: after === undefined ? null : href,
       next: next === null ? null : withQuery(replayAddress(utr), { ...values, run: '1', email, after: String(next) }),
     };
-    return sendPage(
-      request,
-      reply,
-      viewerOf(request),
-      frame,
+    const content = (
       <div class="stack">
         <Assumptions {...values} problems={problems} problem={Object.keys(problems).length === 0 ? refusal : null} />
         {replay !== null && <Outcome {...{ replay, email, pages, values }} />}
-      </div>,
+      </div>
     );
+    return sendAutomationPage(request, reply, { utr, title }, content);
   });
 }
 

@@ -5,12 +5,10 @@ import { Chart } from '../../ui/components/chart.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { ask } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
-import { viewerOf } from '../../ui/signed-in.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { readSummary } from '../operations/reports.ts';
 import { type Results, readResults } from '../operations/results.ts';
-import { BackToAutomation, editAddress } from './changing.tsx';
+import { editAddress, sendAutomationPage } from './changing.tsx';
 
 interface Call {
   Params: { utr: string };
@@ -22,8 +20,7 @@ export async function resultsScreen(app: FastifyInstance): Promise<void> {
     const { utr } = request.params;
     const { automation_name: title } = await ask(request, readSummary, { utr });
     const { results } = await ask(request, readResults, { utr });
-    const frame = { title, section: 'automations', action: <BackToAutomation utr={utr} /> } as const;
-    return sendPage(request, reply, viewerOf(request), frame, <ResultsCard {...{ utr, results }} />);
+    return sendAutomationPage(request, reply, { utr, title }, <ResultsCard {...{ utr, results }} />);
   });
 }
 

@@ -29,11 +29,11 @@ import { isDateType, OTHER_KINDS, type OtherKind, ownSettings, SETTABLE_FIELDS }
 import {
   attemptChange,
   automationAddress,
-  BackToAutomation,
   concerningMail,
   concerningNew,
   editAddress,
   refusalText,
+  sendAutomationPage,
   sendQuestion,
   stepAddress,
 } from './changing.tsx';
@@ -158,12 +158,8 @@ function newStepScreen(app: FastifyInstance): void {
     const kind = sent.values?.kind ?? kindNamed(at('kind'));
     const { series } = await ask(request, readSeries, request.params);
     if (kind === undefined) {
-      const frame = {
-        title: language.say('automations.addStep'),
-        section: 'automations',
-        action: <BackToAutomation utr={series.utr} />,
-      } as const;
-      return sendPage(request, reply, viewer, frame, <Kinds utr={series.utr} place={place} />);
+      const page = { utr: series.utr, title: language.say('automations.addStep') };
+      return sendAutomationPage(request, reply, page, <Kinds utr={series.utr} place={place} />);
     }
     const choices = await readStepChoices(request);
     const values = sent.values ?? { ...DEFAULTS, kind, ...place };

@@ -8,13 +8,11 @@ import { Time } from '../../ui/components/figures.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Badge, Card } from '../../ui/components/surface.tsx';
 import { ask, attempt } from '../../ui/operations.ts';
-import { sendPage } from '../../ui/page.tsx';
-import { viewerOf } from '../../ui/signed-in.ts';
 import { texts } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { readSeries, type SeriesStep } from '../operations/automations.ts';
 import { explainAutomation, type Why } from '../operations/why.ts';
-import { BackToAutomation } from './changing.tsx';
+import { sendAutomationPage } from './changing.tsx';
 import { stepText } from './path.tsx';
 
 /** Registers the page that explains an automation for one contact. */
@@ -27,11 +25,6 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
       const [email = ''] = texts(request.query.email);
       const { series } = await ask(request, readSeries, { utr });
       const asked = email.trim() === '' ? null : await attempt(request, explainAutomation, { utr, email });
-      const frame = {
-        title: series.automation_name,
-        section: 'automations',
-        action: <BackToAutomation utr={utr} />,
-      } as const;
       const content = (
         <>
           <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
@@ -43,7 +36,7 @@ export async function whyScreen(app: FastifyInstance): Promise<void> {
           )}
         </>
       );
-      return sendPage(request, reply, viewerOf(request), frame, content);
+      return sendAutomationPage(request, reply, { utr, title: series.automation_name }, content);
     },
   );
 }

@@ -13,7 +13,7 @@ import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
 import { Icon } from '../../../ui/components/icon.tsx';
 import { Island } from '../../../ui/components/island.tsx';
-import { Notice } from '../../../ui/components/surface.tsx';
+import { Notice, Problem } from '../../../ui/components/surface.tsx';
 import { Table } from '../../../ui/components/table.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt } from '../../../ui/operations.ts';
@@ -61,11 +61,7 @@ export function sendStep(
     <>
       <Stepper draft={draft} current={current} />
       {draft.status === SINGLE_SEND_STATUS.queued && <Notice>{language.say('compose.isQueued')}</Notice>}
-      {problem !== '' && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       {content}
     </>
   );

@@ -5,7 +5,7 @@ import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { TextField } from '../../../ui/components/field.tsx';
 import { Island } from '../../../ui/components/island.tsx';
-import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { Card, Problem } from '../../../ui/components/surface.tsx';
 import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt, type Refusal } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
@@ -80,11 +80,7 @@ function OnePicture({ picture, uses, mayChange, values, problems, problem }: One
   const { name, alt } = values ?? picture;
   return (
     <div class="stack">
-      {problem && (
-        <Notice tone="bad" isNews>
-          {problem}
-        </Notice>
-      )}
+      <Problem>{problem}</Problem>
       <Card>
         <figure class="picture">
           <img src={pathOf(picture)} alt={picture.alt} />
