@@ -193,7 +193,7 @@ function requireReadiness(db: Db, accountId: number, utr: unknown) {
   const automation = requireAutomation(db, accountId, utr);
   if (automation.unsubscribe_group_id === '0') throw conflict(sentence('live_no_group'));
   const target = targetNames(targetOf(automation));
-  if (automation.automation_for === 0 || !hasTargets(db, automation.user_id, target))
+  if (target.length === 0 || automation.automation_for === 0 || !hasTargets(db, automation.user_id, target))
     throw conflict(sentence('live_no_target'));
   requireRoomForLive(db, automation);
   requireRoomForEvent(db, automation);

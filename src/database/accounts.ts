@@ -8,15 +8,7 @@ import type { Clock } from '../time/clock.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import { addNamedValue, findNamedValue, removeNamedValue } from './named-values.ts';
 import type { Db } from './open.ts';
-import {
-  accounts,
-  apiKeys,
-  type CapProgress,
-  type MailCap,
-  SCOPES,
-  type Scope,
-  type SendWindow,
-} from './schema/index.ts';
+import { accounts, apiKeys, type CapProgress, type MailCap, SCOPES, type Scope } from './schema/index.ts';
 import { inTransaction } from './transaction.ts';
 import { isTransientSqliteError } from './write-lock.ts';
 
@@ -174,13 +166,7 @@ export function changeMailCaps(db: Db, accountId: number, caps: readonly MailCap
   db.update(accounts).set(change).where(eq(accounts.id, accountId)).run();
 }
 
-/** Returns the sending hours of an account; null: mail may be sent at any time. */
-export function readSendWindow(db: Db, accountId: number): SendWindow | null {
-  const where = eq(accounts.id, accountId);
-  return db.select({ window: accounts.send_window }).from(accounts).where(where).get()?.window ?? null;
-}
-
-/** The rules of an account about its mails before and after they are sent. */
+/** The rules of an account about its mails. `send_window` is null if mail may be sent at any time. */
 type MailRules = Pick<
   typeof accounts.$inferSelect,
   'stops_errors' | 'link_rules' | 'mail_language' | 'keeps_sent_mails' | 'auto_hold' | 'send_window'

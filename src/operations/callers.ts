@@ -9,8 +9,6 @@ import type { Actor } from '../users/audit.ts';
 import { isOperator } from '../users/operators.ts';
 import type { Session } from '../users/sessions.ts';
 
-const FORBIDDEN = 403;
-
 /** The caller of an operation: the acting person or program, the account, and the caller's rights. */
 export interface Caller {
   /** The account of the caller: the `user_id` of every record that the caller can see. */
@@ -58,8 +56,8 @@ export function requireAccess({ role: least, isForOperators }: AccessRule, calle
   const { role } = caller;
   const required = isForOperators ? 'owner' : least;
   if (ROLES.indexOf(role) < ROLES.indexOf(required))
-    throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required }));
-  if (isForOperators && !isOperatorsSession(caller)) throw new Failure(FORBIDDEN, sentence('operators_only'));
+    throw new Failure(403, sentence('role_too_low', { role, required }));
+  if (isForOperators && !isOperatorsSession(caller)) throw new Failure(403, sentence('operators_only'));
 }
 
 /**
@@ -79,15 +77,15 @@ export function sufficientScopes({ role, isReading, isForAnyScope, scope }: Rout
  * route's feature, otherwise viewer. Throws 403 if the scopes do not suffice, or if key pairs may not use the route.
  */
 export function requireScope(rule: RouteRule, scopes: readonly Scope[]): Role {
-  if (rule.isForOperators) throw new Failure(FORBIDDEN, sentence('operators_only'));
-  if (rule.isForUsers) throw new Failure(FORBIDDEN, sentence('people_only'));
+  if (rule.isForOperators) throw new Failure(403, sentence('operators_only'));
+  if (rule.isForUsers) throw new Failure(403, sentence('people_only'));
   if (scopes.includes('everything')) return 'owner';
   const sufficient = sufficientScopes(rule);
   const matching = sufficient.filter((scope) => scopes.includes(scope));
   if (matching.length > 0) return matching.includes(rule.scope) ? 'editor' : 'viewer';
   const [scope = 'everything', other] = sufficient;
   throw new Failure(
-    FORBIDDEN,
+    403,
     other === undefined ? sentence('scope_missing', { scope }) : sentence('scopes_missing', { scope, other }),
   );
 }

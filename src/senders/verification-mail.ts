@@ -36,7 +36,7 @@ const TEXTS: Readonly<Record<LanguageCode, Texts>> = {
     paragraph: (email) => `Jemand, vermutlich Sie selbst, will mit Sendlark Mails von ${email} verschicken.`,
     button: 'Diese Adresse bestätigen',
     instruction: 'Öffnen Sie diese Seite und bestätigen Sie dort:',
-    note: `Der Link gilt ${LINK_DAYS} Tage. Waren Sie das nicht, tun Sie nichts: Ohne Bestätigung geht keine Mail von Ihrer Adresse aus.`,
+    note: `Der Link gilt ${LINK_DAYS} Tage. Waren Sie das nicht, müssen Sie nichts tun: Ohne Bestätigung wird keine Mail von Ihrer Adresse verschickt.`,
     fallback: 'Die Schaltfläche funktioniert nicht? Öffnen Sie',
   },
 };

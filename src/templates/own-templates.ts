@@ -12,7 +12,6 @@ import { type Clock, isoTimestamp } from '../time/clock.ts';
 import type { TemplateCodes } from './mail-content.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const CONFLICT = 409;
 /** The maximum number of templates of an account. */
 export const MAX_TEMPLATES = 200;
 /** The maximum size of the code of all templates of an account. */
@@ -87,7 +86,7 @@ export async function addMissingTemplates(
     try {
       deps.db.$client.transaction(add).immediate();
     } catch (error) {
-      if (error instanceof Failure && error.status === CONFLICT) return;
+      if (error instanceof Failure && error.status === 409) return;
       throw error;
     }
   }

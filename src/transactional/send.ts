@@ -41,7 +41,6 @@ const MAX_ATTACHMENT_BYTES = 10 * MIB;
 const PATIENCE_MS = 10_000;
 /** The number of bytes that are hashed at a time. */
 const HASHED_BYTES = 1024 * 1024;
-const TOO_MANY_REQUESTS = 429;
 
 interface SendDeps {
   db: Db;
@@ -175,7 +174,7 @@ function checkRoom(client: Database, accountId: number, size: number): void {
      WHERE user_id = ? AND state = ${DELIVERY_STATE.queued}`)
     .get(accountId);
   if ((waiting?.mails ?? 0) >= MAX_WAITING || (waiting?.bytes ?? 0) + size > MAX_WAITING_BYTES)
-    throw new Failure(TOO_MANY_REQUESTS, sentence('transactional_waiting'));
+    throw new Failure(429, sentence('transactional_waiting'));
 }
 
 /**

@@ -26,9 +26,6 @@ const mailHeaders = (pictures = '', sandbox = 'sandbox') => ({
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 });
-const NOT_MODIFIED = 304;
-const UNPROCESSABLE = 422;
-const TOO_MANY_REQUESTS = 429;
 /** The style of a frame without a mail. */
 const NOTICE_STYLE =
   'body { font: 1rem/1.5 system-ui, sans-serif; padding: 2rem; color: #59645f; text-align: center; }';
@@ -56,8 +53,8 @@ export async function orBusy(html: Promise<string>): Promise<string | null> {
     return await html;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error.status === TOO_MANY_REQUESTS) return null;
-    if (error.status === UNPROCESSABLE) return '';
+    if (error.status === 429) return null;
+    if (error.status === 422) return '';
     throw error;
   }
 }
@@ -75,13 +72,13 @@ export async function sendMailFrame(reply: FastifyReply, html: string, accountId
 export async function sendKeptMailFrame(reply: FastifyReply, html: string, accountId: number) {
   const { shown, headers } = await prepareFrame(reply, html, accountId);
   reply.headers({ ...headers, 'cache-control': 'private, no-cache', etag: shown.etag });
-  if (reply.request.headers['if-none-match'] === shown.etag) return reply.code(NOT_MODIFIED).send();
+  if (reply.request.headers['if-none-match'] === shown.etag) return reply.code(304).send();
   return reply.type('text/html; charset=utf-8').send(shown.html);
 }
 
 /** Sends a frame which says that other mails of the account are being prepared. */
 export function sendBusyFrame(reply: FastifyReply, language: Language): FastifyReply {
-  return sendEmptyFrame(reply, language, TOO_MANY_REQUESTS, language.say('preview.busy'));
+  return sendEmptyFrame(reply, language, 429, language.say('preview.busy'));
 }
 
 /** Sends a frame which says why it has no mail. It has no link to try again, because requests of the frame carry no cookie. */

@@ -16,16 +16,12 @@ import type { Session } from '../users/sessions.ts';
 import { answerError, sendErrorPage } from './error-pages.tsx';
 import type { Viewer } from './viewer.ts';
 
-const FORBIDDEN = 403;
-const NOT_FOUND = 404;
-const SERVICE_UNAVAILABLE = 503;
-
 /** Refuses every change that a page of another site requests, and answers errors with pages. */
 export function guardPages(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, next) => {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     if (isReading || isSameOrigin(request)) next();
-    else next(new Failure(FORBIDDEN, sentence('other_site')));
+    else next(new Failure(403, sentence('other_site')));
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
     answerError(error, request, reply, findViewer(request)),
@@ -75,7 +71,7 @@ export function limitPages(app: FastifyInstance): void {
         await finished(reply.raw).catch(() => undefined);
       };
       inTurn(sessionOf(request).user.id, make).catch(() => {
-        resolve(messagePage(reply.code(SERVICE_UNAVAILABLE).header('retry-after', '1'), 'busy'));
+        resolve(messagePage(reply.code(503).header('retry-after', '1'), 'busy'));
       });
       return promise;
     };
@@ -85,7 +81,7 @@ export function limitPages(app: FastifyInstance): void {
 /** Answers a request for an unknown URL. A visitor who is not signed in gets a page that recipients of mails understand too. */
 export function answerUnknown(request: FastifyRequest, reply: FastifyReply) {
   const viewer = findViewer(request);
-  return viewer === null ? unknownPage(reply) : sendErrorPage(request, reply, viewer, NOT_FOUND);
+  return viewer === null ? unknownPage(reply) : sendErrorPage(request, reply, viewer, 404);
 }
 
 /** Returns the session of a request to a page behind `requireSignIn`. */
@@ -101,19 +97,19 @@ export function viewerOf(request: FastifyRequest): Viewer {
 
 /** Throws 403 unless the user may change something. For pages that are of no use to users with the role `viewer`. */
 export function requireEditor(request: FastifyRequest): void {
-  if (sessionOf(request).user.role === 'viewer') throw new Failure(FORBIDDEN, sentence('viewers_change_nothing'));
+  if (sessionOf(request).user.role === 'viewer') throw new Failure(403, sentence('viewers_change_nothing'));
 }
 
 /** Throws 403 unless the user is an owner. */
 export function requireOwner(request: FastifyRequest): void {
   const { role } = sessionOf(request).user;
-  if (role !== 'owner') throw new Failure(FORBIDDEN, sentence('role_too_low', { role, required: 'owner' }));
+  if (role !== 'owner') throw new Failure(403, sentence('role_too_low', { role, required: 'owner' }));
 }
 
 /** Throws 403 unless the user is an operator. For pages about the whole installation. */
 export function requireOperator(request: FastifyRequest): void {
   requireOwner(request);
-  if (!isOperator(sessionOf(request).user)) throw new Failure(FORBIDDEN, sentence('operators_only'));
+  if (!isOperator(sessionOf(request).user)) throw new Failure(403, sentence('operators_only'));
 }
 
 /** Returns the signed-in user for whom a page is made, or null if nobody is signed in. */

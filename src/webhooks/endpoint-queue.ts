@@ -42,7 +42,6 @@ const FAILING_AFTER = 5;
 const READ_AT_ONCE = 200;
 /** No more requests begin while the results of so many attempts are not written, for example because the disk is full. */
 const MAX_UNRECORDED = 5000;
-const GONE = 410;
 
 export class EndpointQueue {
   readonly #deps: QueueDeps;
@@ -284,7 +283,7 @@ export class EndpointQueue {
       this.#recovered ||= this.#isFailing();
       this.#failures = 0;
     } else this.#failures++;
-    if (status === GONE) this.#disable = 'gone';
+    if (status === 410) this.#disable = 'gone';
   }
 
   /** Returns the milliseconds to wait after this number of failed attempts; at least as long as the endpoint has asked for. */

@@ -15,7 +15,7 @@ export interface LoggedAttempt extends Attempt {
 /** The type of a test event. Endpoints get tests without asking for this type. */
 export const TEST_EVENT = 'webhook.test';
 /** The number of waiting events above which the exact number is not counted. */
-export const MAX_COUNTED = 1000;
+export const MAX_COUNTED_EVENTS = 1000;
 /** The maximum number of tests and replays that may wait for one endpoint. */
 export const MAX_MANUAL = 100;
 
@@ -26,12 +26,12 @@ export const MAX_MANUAL = 100;
 export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
   const waiting = client
     .prepare<[Record<string, unknown>], number>(`
-      SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook_waiting WHERE endpoint_id = @id LIMIT ${MAX_COUNTED}))
+      SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook_waiting WHERE endpoint_id = @id LIMIT ${MAX_COUNTED_EVENTS}))
         + (SELECT count(*) FROM (SELECT type FROM webhook_events INDEXED BY webhook_events_user
-          WHERE user_id = @user_id AND id > @position LIMIT ${MAX_COUNTED}) WHERE type IN (SELECT value FROM json_each(@events)))`)
+          WHERE user_id = @user_id AND id > @position LIMIT ${MAX_COUNTED_EVENTS}) WHERE type IN (SELECT value FROM json_each(@events)))`)
     .pluck()
     .get({ id, user_id, position, events: JSON.stringify(events) });
-  return Math.min(waiting ?? 0, MAX_COUNTED);
+  return Math.min(waiting ?? 0, MAX_COUNTED_EVENTS);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { webhookEvents, webhookLog, webhookWaiting } from '../database/sche
 import { stored } from '../errors/stored.ts';
 import { type DisabledCode, disableEndpoint, type Endpoint } from './endpoints.ts';
 
+/** An event as it is stored, without its account. */
 export type StoredEvent = Omit<typeof webhookEvents.$inferSelect, 'user_id'>;
 
 /** An event that waits for a retry, or a test or replay that waits to be sent. */

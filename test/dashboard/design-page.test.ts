@@ -1,6 +1,7 @@
 /** The design page: its links, its policy, and what saving a design changes. */
 import t from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
+import { DAY } from '../support/automations.ts';
 import { readOutbox, sendCampaign } from '../support/campaign.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
 import { addPerson, callerOf } from '../support/people.ts';
@@ -205,7 +206,7 @@ t.test(
           json: { mjml: mail('x'), email: 'anna@example.org' },
         });
         t.equal(status, 403);
-        t.match(body.problem, 'may no longer change mails');
+        t.match(body.problem, 'may no longer change e-mails');
       }
     }
     for (const path of [ofKeys, ...still.paths]) t.equal((await app.page('GET', path)).status, 200);
@@ -234,4 +235,23 @@ t.test('subject and preview text are saved with the design, each one line, and a
     headers: { 'accept-language': 'de' },
   });
   t.equal(german.body.problem, 'Die Mail braucht einen Betreff.', 'in the language of the page');
+});
+
+t.test('what the page refuses, and why a link has ended, is said in the language of the page', async (t) => {
+  const { app, path } = await withSchedule(t);
+  const headers = { 'accept-language': 'de' };
+  const post = (action: string, json: object) => app.page('POST', path + action, { json, headers });
+  const refusals: [string, object, number, RegExp][] = [
+    ['/preview', { mjml: mail('x'), email: '2026-01-01' }, 404, /hat die Adresse 2026-01-01\./],
+    ['/test', { mjml: mail('x'), email: 'nobody' }, 409, /keine E-Mail-Adresse/],
+    ['/test', { mjml: mail('x'), email: 'nobody@example.org' }, 409, /nobody@example\.org gehört nicht dazu/],
+    ['/blocks', { mjml: '<mj-text>x</mj-text>', name: '' }, 422, /einzeiligen Namen/],
+    ['/blocks/77', { name: 'x' }, 404, /nicht, oder es wurde gelöscht/],
+    ['/versions/77', {}, 404, /nicht, oder es wurde gelöscht/],
+    ['', { mjml: 'x'.repeat(9_000_000) }, 413, /zu groß/],
+  ];
+  for (const [action, json, status, problem] of refusals)
+    t.match(await post(action, json), { status, body: { problem } }, `${action} ${status}`);
+  app.clock.advance(2 * DAY);
+  t.match(await app.page('GET', `${path}?lang=de`), { status: 410, text: /<h1>Dieser Link ist abgelaufen<\/h1>/ });
 });

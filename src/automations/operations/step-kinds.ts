@@ -97,6 +97,7 @@ export const settingsInput = {
   ),
 };
 const GivenSettings = Type.Object(settingsInput);
+/** The settings of a step in a request, all of which may be absent. */
 export type GivenSettings = Static<typeof GivenSettings>;
 type SettingName = keyof GivenSettings;
 

@@ -389,8 +389,6 @@ function Figure({ label, value }: { label: string; value: string }) {
   );
 }
 
-const SEE_OTHER = 303;
-
 interface ByUtr {
   Params: { utr: string };
 }
@@ -408,19 +406,19 @@ export async function stateActions(app: FastifyInstance): Promise<void> {
       if ('problems' in changed) setFlash(reply, 'bad', 'automations.refused', { reason: changed.text });
       else if (state === 'held') setFlash(reply, 'warn', 'automations.startedHeld');
       else setFlash(reply, 'good', doneMessage);
-      return reply.redirect(automationAddress(utr), SEE_OTHER);
+      return reply.redirect(automationAddress(utr), 303);
     });
   }
 
   app.post<ByUtr>('/automations/:utr/duplicate', async (request, reply) => {
     const { utr } = await ask(request, duplicateAutomation, request.params);
-    return reply.redirect(editAddress(utr), SEE_OTHER);
+    return reply.redirect(editAddress(utr), 303);
   });
 
   app.post<ByUtr>('/automations/:utr/delete', async (request, reply) => {
     await ask(request, deleteAutomation, request.params);
     setFlash(reply, 'good', 'automations.done.deleted');
-    return reply.redirect('/automations', SEE_OTHER);
+    return reply.redirect('/automations', 303);
   });
 }
 

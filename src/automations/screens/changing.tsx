@@ -20,8 +20,6 @@ import type { Series, SeriesMail } from '../operations/automations.ts';
 import type { Effects } from '../operations/effects.ts';
 import { stepText } from './path.tsx';
 
-const CONFLICT = 409;
-
 export const automationAddress = (utr: string) => `/automations/${encodeURIComponent(utr)}`;
 
 export const editAddress = (utr: string) => `${automationAddress(utr)}/edit`;
@@ -99,7 +97,7 @@ export function refusalText(
   { updated_at, changed_by }: { updated_at: string; changed_by: string | null },
   fields: readonly (readonly [label: string, submitted: string, stored: string])[] = [],
 ): string {
-  if (refusal.status !== CONFLICT || field(request, 'unchanged_since') === updated_at) return refusal.problem;
+  if (refusal.status !== 409 || field(request, 'unchanged_since') === updated_at) return refusal.problem;
   const language = languageOf(request, viewerOf(request));
   const at = recordTime(updated_at);
   const time = at === null ? '' : language.dateTime(at);

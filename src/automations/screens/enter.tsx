@@ -21,7 +21,6 @@ import { countEntering, type Entries, enterAutomation, startEntering, stopEnteri
 import { listSummaries, type Summary } from '../operations/reports.ts';
 import { automationAddress, enterAddress, sendAutomationPage } from './changing.tsx';
 
-const SEE_OTHER = 303;
 /** The maximum number of automations from which a user can choose. */
 const MAX_CHOICES = 200;
 
@@ -62,7 +61,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
   app.post('/automations/enter', async (request, reply) => {
     const utr = field(request, 'utr');
     const contact = field(request, 'contact_id');
-    if (contact === '') return reply.redirect(enterAddress(utr, field(request, 'segment_id')), SEE_OTHER);
+    if (contact === '') return reply.redirect(enterAddress(utr, field(request, 'segment_id')), 303);
     const { back, name } = await readContactEntry(request, contact);
     const entered = await attempt(request, enterAutomation, { utr, contacts: [contact] });
     if ('problems' in entered) setFlash(reply, 'bad', 'automations.refused', { reason: entered.text });
@@ -72,7 +71,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
       const parts = { name, reason: reason === null ? '' : language.sentence(reason) };
       setFlash(reply, outcome === 'entered' ? 'good' : 'warn', `automations.enter.${outcome}`, parts);
     }
-    return reply.redirect(back, SEE_OTHER);
+    return reply.redirect(back, 303);
   });
 
   pageRoute<Call>(app, '/automations/:utr/enter', showEntryPreview);
@@ -87,14 +86,14 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
         : await attempt(request, startEntering, { utr, ...(segment_id !== '' && { segment_id }) });
     if ('problems' in started) setFlash(reply, 'bad', 'automations.refused', { reason: started.text });
     else setFlash(reply, 'good', 'automations.enter.begun');
-    return reply.redirect(automationAddress(utr), SEE_OTHER);
+    return reply.redirect(automationAddress(utr), 303);
   });
 
   app.post<Call>('/automations/:utr/enter/stop', async (request, reply) => {
     const { utr } = request.params;
     await ask(request, stopEntering, { utr });
     setFlash(reply, 'good', 'automations.enter.stopped');
-    return reply.redirect(automationAddress(utr), SEE_OTHER);
+    return reply.redirect(automationAddress(utr), 303);
   });
 }
 

@@ -78,14 +78,17 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
                 <bdi>{language.sentence(step.awaits)}</bdi>
               </>
             )}
-            {[step.change, step.reply].map(
-              (said) =>
-                said !== null && (
-                  <Fragment key={String(said)}>
-                    <br />
-                    <bdi class="small">{language.sentence(said)}</bdi>
-                  </Fragment>
-                ),
+            {step.change !== null && (
+              <>
+                <br />
+                <bdi class="small">{language.sentence(step.change)}</bdi>
+              </>
+            )}
+            {step.reply !== null && (
+              <>
+                <br />
+                <bdi class="small">{language.sentence(step.reply)}</bdi>
+              </>
             )}
           </li>
         ))}

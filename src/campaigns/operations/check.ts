@@ -33,7 +33,7 @@ import { findingsOnlyIn, type ShownSource } from '../shown-mail.ts';
 import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
 import { asVariant } from '../variants.ts';
 import { targets, templateCode } from './drafts.ts';
-import { type CheckedMailRecord, checkMail, found, foundVersion } from './shown-mails.ts';
+import { type CheckedMailRecord, checkMail, foundFields, foundVersion } from './shown-mails.ts';
 
 const severity = Type.Unsafe<Severity>(
   Type.String({
@@ -51,7 +51,7 @@ const path = () =>
 export const foundInMail = {
   code: Type.String({ description: 'The check with this finding, such as `urls` or `size`.' }),
   severity,
-  ...found,
+  ...foundFields,
   path: path(),
 };
 

@@ -57,8 +57,8 @@ export const foundVersion = () =>
       'The variant of the A/B test (such as B) or the version (an ISO 639-1 code) that has the finding, if the e-mail itself does not have it; empty if the e-mail itself has the finding.',
   });
 
-/** The fields of everything that a check finds. */
-export const found = {
+/** The fields that all records of a finding have in common. */
+export const foundFields = {
   count: integer({ description: 'The number of such findings; for `size`, the number of bytes.' }),
   limit: integer({ description: 'The number that should not be exceeded; 0 if there is no such limit.' }),
   names: Type.Array(Type.String(), { description: 'The names of the first findings, if they have names.' }),
@@ -71,7 +71,7 @@ export const recordedFindings = (description: string) =>
       Type.Object({
         code: Type.String({ description: 'The check with this finding, such as `urls` or `size`.' }),
         severity: Type.String({ description: 'error, warning or note.' }),
-        ...found,
+        ...foundFields,
         version: foundVersion(),
       }),
     ),
@@ -85,7 +85,7 @@ export const shownFindings = (findings: readonly RecordedFinding[] | null) =>
 const CheckFinding = Type.Object({
   check: Type.Unsafe<FoundCheck>(Type.String({ description: 'The check, such as `urls` or `size`.' })),
   is_good: { ...zeroOrOne(), description: '1: the e-mail passes the check.' },
-  ...found,
+  ...foundFields,
 });
 
 /** The findings of the checks on a mail. */

@@ -41,7 +41,7 @@ import { allVariants } from '../variants.ts';
 import { MAX_VARIANTS } from './drafts.ts';
 
 /** The longest time in hours from the end of the test to the decision. */
-export const MAX_HOURS = 168;
+export const MAX_TEST_HOURS = 168;
 /** The default values of a test. `share` is a percentage. */
 export const USUAL_TEST = { share: 20, winner_by: 'clicks', hours: 24 } as const;
 
@@ -195,7 +195,7 @@ const SaveBody = Type.Object({
   hours: Type.Optional(
     integer({
       minimum: 1,
-      maximum: MAX_HOURS,
+      maximum: MAX_TEST_HOURS,
       description: `The number of hours from the time at which every e-mail of the test was tried to the decision; ${USUAL_TEST.hours} by default.`,
     }),
   ),

@@ -19,7 +19,6 @@ const COMMENT_AFTER = 15;
  * one user would block each other anyway.
  */
 const MAX_PER_ACCOUNT = 20;
-const TOO_MANY_REQUESTS = 429;
 /** The number of seconds over which the rate is measured. */
 const RATE_SECONDS = 10;
 /** The states in which nothing changes by itself. */
@@ -82,8 +81,7 @@ export const progressRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { db,
       const { accountId } = request;
       const send = requireSingleSend(db, accountId, request.query.utr);
       const openOfAccount = [...openStreams.values()].filter((stream) => stream.accountId === accountId).length;
-      if (openOfAccount >= MAX_PER_ACCOUNT)
-        throw new Failure(TOO_MANY_REQUESTS, 'Too many windows follow a progress at once');
+      if (openOfAccount >= MAX_PER_ACCOUNT) throw new Failure(429, 'Too many windows follow a progress at once');
       reply.hijack();
       const stream = reply.raw;
       stream.writeHead(200, {

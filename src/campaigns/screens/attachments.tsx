@@ -21,8 +21,6 @@ interface ByUtr {
   Params: { utr: string };
 }
 
-const SEE_OTHER = 303;
-
 /** Registers the page of a campaign's attachments. */
 export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
   await installMultipart(app);
@@ -47,7 +45,7 @@ export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
     if ('problems' in added)
       return show(request, reply.code(added.status), added.problems.file?.join(' ') ?? added.text);
     setFlash(reply, 'good', 'attachments.added');
-    return reply.redirect(stepPath(utr, 'attachments'), SEE_OTHER);
+    return reply.redirect(stepPath(utr, 'attachments'), 303);
   });
 
   app.post<ByUtr>('/campaigns/:utr/edit/attachments/remove', async (request, reply) => {
@@ -57,7 +55,7 @@ export async function attachmentsScreen(app: FastifyInstance): Promise<void> {
     const removed = await attempt(request, removeAttachment, values);
     if ('problems' in removed) return show(request, reply.code(removed.status), removed.text);
     setFlash(reply, 'good', 'attachments.removed');
-    return reply.redirect(stepPath(utr, 'attachments'), SEE_OTHER);
+    return reply.redirect(stepPath(utr, 'attachments'), 303);
   });
 
   async function show(request: FastifyRequest<ByUtr>, reply: FastifyReply, problem?: string) {

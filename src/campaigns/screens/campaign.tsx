@@ -179,8 +179,6 @@ function isUnderWay({ state, starts_at: startsAt, recipients }: Summary, now: Da
 
 const isSoon = (start: Date, now: Date) => start.getTime() < now.getTime() + SOON_MS;
 
-const SEE_OTHER = 303;
-
 /** Registers the routes that pause, resume, cancel, retry and duplicate a campaign. */
 export async function campaignActions(app: FastifyInstance): Promise<void> {
   /**
@@ -200,7 +198,7 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
       if ('problems' in done) setFlash(reply, 'bad', 'campaigns.refused', { reason: done.text });
       else say(reply, done.output, summary);
       const nextUtr = 'output' in done && next ? next(done.output) : utr;
-      return reply.redirect(`/campaigns/${encodeURIComponent(nextUtr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(nextUtr)}`, 303);
     });
   }
 
@@ -319,7 +317,7 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
       const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
       if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: changed.text });
       else setFlash(reply, 'good', doneMessage);
-      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
     });
 }
 

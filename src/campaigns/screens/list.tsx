@@ -31,7 +31,6 @@ import { CampaignViews } from './views.tsx';
 const ROWS = 20;
 /** The states by which the list is filtered. `archived` shows the hidden campaigns. */
 const STATES = [...SHOWN_STATES, 'archived'] as const;
-const SEE_OTHER = 303;
 
 interface CampaignQuery extends ListQuery {
   list?: string;
@@ -102,7 +101,7 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
 
   app.post<{ Querystring: CampaignQuery }>('/campaigns/actions', async (request, reply) => {
     const { kept } = readQuery(request.query);
-    const toList = () => reply.redirect(withQuery('/campaigns', kept), SEE_OTHER);
+    const toList = () => reply.redirect(withQuery('/campaigns', kept), 303);
     const strIds = fieldList(request, 'ids');
     if (strIds.length === 0) {
       setFlash(reply, 'warn', 'campaigns.chosen.none');

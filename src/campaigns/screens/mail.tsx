@@ -24,7 +24,6 @@ interface Call {
   Querystring: { variant?: string };
 }
 
-const TOO_MANY_REQUESTS = 429;
 /** The time after which a browser may try again. Most templates are compiled within this time. */
 const RETRY_SECONDS = 2;
 
@@ -36,7 +35,7 @@ export async function previewScreen(app: FastifyInstance, { clock }: { clock: Cl
     const summary = await ask(request, readSummary, { utr });
     const mail = await readMail(request, mailQuery(utr, variant));
     const { variants, languages } = (await ask(request, readDraft, { utr })).draft;
-    if (mail === null) reply.code(TOO_MANY_REQUESTS).header('retry-after', RETRY_SECONDS);
+    if (mail === null) reply.code(429).header('retry-after', RETRY_SECONDS);
     // Users with the read-only role cannot save the mail as a template.
     const templateName = viewerOf(request).role === 'viewer' ? null : summary.single_send_name;
     const content =
@@ -79,7 +78,7 @@ async function readMail(request: FastifyRequest, query: ReturnType<typeof mailQu
   try {
     return await ask(request, showSingleSendMail, { ...query, html: 0 });
   } catch (error) {
-    if (error instanceof Failure && error.status === TOO_MANY_REQUESTS) return null;
+    if (error instanceof Failure && error.status === 429) return null;
     throw error;
   }
 }

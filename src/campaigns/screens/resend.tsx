@@ -18,8 +18,6 @@ import { countUnopened, resendToUnopened } from '../operations/resend.ts';
 import { countJoined, sendToJoined } from '../operations/send-to-joined.ts';
 import { stepPath } from './compose/step.tsx';
 
-const SEE_OTHER = 303;
-
 interface ByUtr {
   Params: { utr: string };
 }
@@ -35,7 +33,7 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     const { languages } = await ask(request, listLanguages, request.params);
     const subjects = languages.map(({ language }) => field(request, `subject-${language}`).trim());
     const created = await attempt(request, resendToUnopened, { utr: request.params.utr, subject, subjects });
-    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), SEE_OTHER);
+    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), 303);
     const { status, problems } = created;
     if (problems.subject !== undefined || problems.subjects !== undefined)
       return show(request, reply.code(status), { subject, subjects, problems });
@@ -73,12 +71,12 @@ export async function resendScreen(app: FastifyInstance): Promise<void> {
     const sent = await attempt(request, sendToJoined, { utr });
     if ('problems' in sent) return refuse(request, reply, sent);
     setFlash(reply, 'good', 'joined.done');
-    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
+    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
   });
 
   function refuse(request: FastifyRequest<ByUtr>, reply: FastifyReply, refusal: Refusal) {
     setFlash(reply, 'bad', 'campaigns.refused', { reason: refusal.text });
-    return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, SEE_OTHER);
+    return reply.redirect(`/campaigns/${encodeURIComponent(request.params.utr)}`, 303);
   }
 }
 

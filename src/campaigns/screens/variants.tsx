@@ -17,16 +17,12 @@ import { field } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
 import { type Draft, MAX_VARIANTS, readDraft } from '../operations/drafts.ts';
-import { MAX_HOURS, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
+import { MAX_TEST_HOURS, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
 import { sendStep, stepPath } from './compose/step.tsx';
 
 interface ByUtr {
   Params: { utr: string };
 }
-
-const CONFLICT = 409;
-const UNPROCESSABLE = 422;
-const SEE_OTHER = 303;
 
 /** Registers the page of an A/B test, and the routes that save and remove the test. */
 export async function variantsScreen(app: FastifyInstance): Promise<void> {
@@ -36,7 +32,7 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
     const values = submittedTest(request);
     if (values.variants.length > 0) return save(request, reply, values);
     const problem = languageOf(request, viewerOf(request)).say('compose.variants.empty');
-    return show(request, reply.code(UNPROCESSABLE), { values, problem });
+    return show(request, reply.code(422), { values, problem });
   });
 
   app.post<ByUtr>('/campaigns/:utr/edit/variants/remove', (request, reply) => save(request, reply, null));
@@ -63,20 +59,17 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
     if (!('problems' in saved)) {
       const savedMessage = hadFirstBatch ? 'compose.variants.savedWhole' : 'compose.saved';
       setFlash(reply, 'good', values === null ? 'compose.variants.removed' : savedMessage);
-      return reply.redirect(stepPath(utr, values === null ? 'content' : 'variants'), SEE_OTHER);
+      return reply.redirect(stepPath(utr, values === null ? 'content' : 'variants'), 303);
     }
-    if (
-      saved.status === CONFLICT &&
-      (await ask(request, readDraft, { utr })).draft.status > SINGLE_SEND_STATUS.queued
-    ) {
+    if (saved.status === 409 && (await ask(request, readDraft, { utr })).draft.status > SINGLE_SEND_STATUS.queued) {
       setFlash(reply, 'bad', 'compose.locked');
-      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
     }
     const language = languageOf(request, viewerOf(request));
     // The form shows the problems of these fields beside them; all others must be shown above the form.
     const areBesideFields = Object.keys(saved.problems).every((name) => ['share', 'winner_by', 'hours'].includes(name));
     const otherProblem = areBesideFields ? saved.problem : saved.text;
-    const problem = saved.status === CONFLICT ? language.say('compose.variants.changed') : otherProblem;
+    const problem = saved.status === 409 ? language.say('compose.variants.changed') : otherProblem;
     const sent = { ...(values && { values }), problems: saved.problems, problem };
     return show(request, reply.code(saved.status), sent);
   }
@@ -213,7 +206,7 @@ function TestSettings({ values, problems }: { values: SubmittedTest; problems: P
         options={WINNER_BY.map((value) => ({ value, label: language.say(`compose.variants.by.${value}`) }))}
         problems={problems}
       />
-      {number('hours', MAX_HOURS)}
+      {number('hours', MAX_TEST_HOURS)}
     </Card>
   );
 }

@@ -46,6 +46,7 @@ export const transactionalMails = sqliteTable(
     /** The hash of the request with that key. Removed after a day. */
     request_hash: line(),
     state: integer().notNull().default(DELIVERY_STATE.queued),
+    /** How many attempts have begun. */
     attempt: integerOrZero(),
     /** When the next attempt is due; 0 before the first attempt. */
     due_at: integerOrZero(),

@@ -73,7 +73,7 @@ export const webhookWaiting = sqliteTable(
     attempts: integerOrZero(),
     /** When the next attempt is due, epoch milliseconds; null while the event waits for an earlier event of its lane. */
     due_at: integer(),
-    /** When the first attempt failed, epoch milliseconds. */
+    /** When the first attempt failed, epoch milliseconds; null: none has failed. */
     failed_since: integer(),
     /** 1: a test or a replay, which is tried once, whatever the state of the endpoint, and delays no other event. */
     is_manual: flag(),

@@ -14,7 +14,7 @@ export const FEATURE_SENTENCES = {
   // The designer of mails, and test mails.
   design_link_unknown: 'This link does not work any more.',
   design_link_expired: 'This link has expired. Copy what you changed and open a new one.',
-  design_link_withdrawn: 'The user whose link this is may no longer change mails. Nothing was saved.',
+  design_link_withdrawn: 'The user for whom this link was made may no longer change e-mails. Nothing was saved.',
   design_locked: 'This e-mail is being sent or was sent, so its content can no longer be changed.',
   design_no_contact: 'No contact this e-mail is for has the address {address}.',
   design_no_address: 'That is not an e-mail address.',

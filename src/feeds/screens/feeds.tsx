@@ -39,8 +39,6 @@ import {
 import { FeedForm, readFeedForm } from './form.tsx';
 import { FeedState, StateCard } from './state.tsx';
 
-const SEE_OTHER = 303;
-
 /** Registers the pages of feeds. */
 export async function feedScreens(app: FastifyInstance, { clock, config }: Deps): Promise<void> {
   pageRoute(app, '/feeds', async (request, reply) => {
@@ -60,7 +58,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
       id === null ? showForm(request, reply, shown) : showOne(request, reply, id, shown),
     done(reply, done, { id }) {
       setFlash(reply, 'good', `feeds.done.${done}`);
-      return reply.redirect(done === 'Deleted' ? '/feeds' : `/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+      return reply.redirect(done === 'Deleted' ? '/feeds' : `/feeds/${encodeURIComponent(id)}`, 303);
     },
   });
 
@@ -74,7 +72,7 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
       const changed = await attempt<TObject, unknown>(request, operation, values);
       if ('problems' in changed) return showOne(request, reply.code(changed.status), id, { problem: changed.text });
       setFlash(reply, 'good', done);
-      return reply.redirect(`/feeds/${encodeURIComponent(id)}`, SEE_OTHER);
+      return reply.redirect(`/feeds/${encodeURIComponent(id)}`, 303);
     });
 
   pageRoute<ById>(app, '/feeds/:id/preview', async (request, reply) => {

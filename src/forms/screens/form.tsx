@@ -18,8 +18,6 @@ import { FormState } from './basics.tsx';
 import { Builder } from './builder.tsx';
 import { type Draft, draftInput, draftOf, readChoices, typedDraft } from './draft.ts';
 
-const SEE_OTHER = 303;
-
 /** Registers the page of a form, with saving, deleting and restoring the form. */
 export async function formScreen(app: FastifyInstance): Promise<void> {
   pageRoute<ById>(app, '/forms/:id', (request, reply) => show(request, reply, null));
@@ -32,7 +30,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const saved = await attempt(request, saveForm, { id, ...draftInput(draft) });
     if ('problems' in saved) return show(request, reply.code(saved.status), draft, saved);
     setFlash(reply, 'good', 'forms.saved', { name: draft.name });
-    return reply.redirect(`/forms/${id}`, SEE_OTHER);
+    return reply.redirect(`/forms/${id}`, 303);
   });
 
   app.post<ById>('/forms/:id/delete', async (request, reply) => {
@@ -40,7 +38,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     const { form } = await ask(request, readForm, request.params);
     await ask(request, deleteForm, request.params);
     setFlashWithUndo(reply, `/forms/${form.id}/undelete`, 'forms.deleted', { name: form.name });
-    return reply.redirect('/forms', SEE_OTHER);
+    return reply.redirect('/forms', 303);
   });
 
   app.post<ById>('/forms/:id/undelete', async (request, reply) => {
@@ -48,7 +46,7 @@ export async function formScreen(app: FastifyInstance): Promise<void> {
     await ask(request, undeleteForm, request.params);
     const { form } = await ask(request, readForm, request.params);
     setFlash(reply, 'good', 'forms.undeleted', { name: form.name });
-    return reply.redirect(`/forms/${form.id}`, SEE_OTHER);
+    return reply.redirect(`/forms/${form.id}`, 303);
   });
 
   async function show(

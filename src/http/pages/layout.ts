@@ -11,7 +11,7 @@ import type {
 import { sendMessagePage } from './document.tsx';
 import { chooseWords, type PageWords } from './words/index.ts';
 
-/** The route of a page about one record. */
+/** A route with the id of a record. */
 export interface ById {
   Params: { id: string };
 }

@@ -37,7 +37,7 @@ export function optionalFlag(description: string) {
 /** The number of records on a page if the request does not say it. */
 export const DEFAULT_ROWS = 50;
 
-/** The maximum number of these records on a page. */
+/** Returns the schema of the optional parameter `limit` of a list. `records` is the plural word for what the list has. */
 export function pageLimit(records: string) {
   const description = `The maximum number of ${records}; ${DEFAULT_ROWS} by default.`;
   return Type.Optional(integer({ minimum: 1, maximum: 200, description }));

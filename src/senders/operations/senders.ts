@@ -129,9 +129,13 @@ export const readSender = recordOperation({
     readRecord(db, record, sql`${senders}`, ownedRecord(senders, sender_id, accountId)),
 });
 
+/** Says in which language a verification mail is, as `verificationLanguage` chooses it. */
+const LANGUAGE_RULE =
+  'The e-mail is in English or German: in the language of the user, otherwise of the header Accept-Language, otherwise of the e-mails of the account.';
+
 export const addSender = operation({
   name: 'Add a sender and send its verification e-mail',
-  description: 'The address is verified by the link in the e-mail.',
+  description: `The address is verified by the link in the e-mail. ${LANGUAGE_RULE}`,
   role: 'owner',
   input: Type.Object(SenderFields),
   check: checkPlaces,
@@ -163,7 +167,7 @@ export const addSender = operation({
 
 export const changeSender = operation({
   name: 'Change a sender',
-  description: 'A new address has to be verified again.',
+  description: `A new address has to be verified again. ${LANGUAGE_RULE}`,
   role: 'owner',
   input: Type.Object({ ...ById, ...SenderFields }),
   check: checkPlaces,
@@ -228,6 +232,7 @@ export const readVerification = operation({
 
 export const resendVerification = operation({
   name: 'Send the verification e-mail again',
+  description: LANGUAGE_RULE,
   role: 'owner',
   input: Type.Object(ById),
   run(context, { sender_id }) {

@@ -26,8 +26,6 @@ import {
 import { readRelays } from '../relays/operations/relays.ts';
 import { CityField, type CityIds, cityOffers, cityText, readCity } from './city.tsx';
 
-const UNPROCESSABLE = 422;
-
 const TEXTS = [
   'from_name',
   'from_email',
@@ -96,7 +94,7 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
       const text = languageOf(request, viewerOf(request)).say(
         country_id === '' ? 'senders.city.country' : `senders.city.${place}`,
       );
-      return show(request, reply.code(UNPROCESSABLE), id, values, { city: [text] });
+      return show(request, reply.code(422), id, values, { city: [text] });
     }
     const relay = viewerOf(request).isOperator ? { relay_id } : {};
     const fields = { ...others, ...relay, country_id, ...place };

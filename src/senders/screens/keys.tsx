@@ -13,7 +13,6 @@ import { deleteDkimKey, makeDkimKey, rotateDkimKey } from '../operations/dkim.ts
 import { RecordToCopy } from './record-to-copy.tsx';
 import { watchPath } from './watch-domain.ts';
 
-const SEE_OTHER = 303;
 const TONES = { signing: 'good', waiting: 'busy', former: 'plain' } as const;
 
 /** Sends the page of the senders with a message about a failed action. */
@@ -30,7 +29,7 @@ export function keyForms(app: FastifyInstance, show: Show): void {
       const outcome = await attempt(request, operation, { domain });
       if ('problems' in outcome) return showRefusal(request, reply, outcome);
       setFlash(reply, 'good', `dkim.done.${action}`, { domain });
-      return reply.redirect(watchPath(domain, app.deps.clock.now()), SEE_OTHER);
+      return reply.redirect(watchPath(domain, app.deps.clock.now()), 303);
     });
   }
 
@@ -38,7 +37,7 @@ export function keyForms(app: FastifyInstance, show: Show): void {
     const deleted = await attempt(request, deleteDkimKey, request.params);
     if ('problems' in deleted) return showRefusal(request, reply, deleted);
     setFlash(reply, 'good', 'dkim.done.deleted');
-    return reply.redirect('/settings/senders', SEE_OTHER);
+    return reply.redirect('/settings/senders', 303);
   });
 
   const showRefusal = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>

@@ -3,13 +3,7 @@
  * single send hold it.
  */
 import Type, { type Static } from 'typebox';
-import {
-  changeMailCaps,
-  changeMailRules,
-  readMailCaps,
-  readMailRules,
-  readSendWindow,
-} from '../../database/accounts.ts';
+import { changeMailCaps, changeMailRules, readMailCaps, readMailRules } from '../../database/accounts.ts';
 import type { MailCap } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { markEarlierMailsSoon } from '../../delivery/queue/ledger/earlier-mails.ts';
@@ -148,7 +142,7 @@ export const readWindow = operation({
   input: Type.Object({}),
   output: Times,
   run({ db, clock, config, accountId }): Static<typeof Times> {
-    const window = readSendWindow(db, accountId);
+    const window = readMailRules(db, accountId).send_window;
     const until = window && nextSendingTime(window, clock.now(), config.TIME_ZONE);
     return { window, time_zone: config.TIME_ZONE, waits_until: until && isoTimestamp(until) };
   },

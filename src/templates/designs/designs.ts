@@ -260,7 +260,6 @@ export function senderValues(db: Db, { sender_id }: Design): Record<'sender_name
  * are contacts.
  */
 const MAX_TESTS = 10;
-const TOO_MANY_REQUESTS = 429;
 
 /**
  * Checks that the page may send a test mail to this address, and counts the test mail. Throws 429 if the link has reached `MAX_TESTS`,
@@ -275,8 +274,7 @@ export function allowTest(db: Db, { utr, until, user_id }: Design, address: Addr
     forget.run(now.getTime() - LINK_MS);
     return count.run(utr, until).changes > 0;
   });
-  if (!isCounted.immediate())
-    throw new Failure(TOO_MANY_REQUESTS, sentence('design_too_many_tests', { count: MAX_TESTS }));
+  if (!isCounted.immediate()) throw new Failure(429, sentence('design_too_many_tests', { count: MAX_TESTS }));
   requireOwnAddresses(db, user_id, [address]);
 }
 

@@ -9,10 +9,10 @@ export const designer: Translation<typeof english> = {
   'designer.failed': 'Etwas ist schiefgegangen. Versuchen Sie es noch einmal.',
   'designer.link.expired': 'Dieser Link ist abgelaufen',
   'designer.link.expired.text':
-    'Ein Link zum Designer öffnet sich 24 Stunden lang. Nichts ist verloren: Öffnen Sie die Gestaltung dort neu, wo Sie Ihre Mails verwalten.',
+    'Ein Link zum Designer gilt 24 Stunden. Nichts ist verloren: Öffnen Sie den Designer noch einmal dort, wo Sie Ihre Mails verwalten. Dabei entsteht ein neuer Link.',
   'designer.link.withdrawn': 'Dieser Link gilt nicht mehr',
   'designer.link.withdrawn.text':
-    'Der Benutzer, für den er erstellt wurde, darf die Mails dieses Kontos nicht mehr ändern. Wer sie ändern darf, bekommt beim Öffnen einen neuen Link.',
+    'Der Benutzer, für den dieser Link erstellt wurde, darf die Mails dieses Kontos nicht mehr ändern. Wer sie ändern darf, bekommt beim Öffnen des Designers einen neuen Link.',
   'designer.noScript': 'Diese Seite braucht JavaScript.',
   'designer.subject': 'Betreff',
   'designer.preheader': 'Vorschautext',

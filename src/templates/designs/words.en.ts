@@ -6,10 +6,10 @@ export const designer = {
   'designer.failed': 'Something went wrong. Please try again.',
   'designer.link.expired': 'This link has expired',
   'designer.link.expired.text':
-    'A link to a design opens for 24 hours. Nothing is lost: open the design again from where you manage your mails to get a new link.',
+    'A link to the designer works for 24 hours. Nothing is lost: open the designer again from where you manage your e-mails to get a new link.',
   'designer.link.withdrawn': 'This link has ended',
   'designer.link.withdrawn.text':
-    'The user it was made for may no longer change mails of this account. Somebody who may can open the design and gets a new link.',
+    'The user for whom this link was made may no longer change e-mails of this account. Whoever may change them gets a new link by opening the designer.',
   'designer.noScript': 'This page needs JavaScript.',
   'designer.subject': 'Subject',
   'designer.preheader': 'Preview text',

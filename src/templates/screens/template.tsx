@@ -23,7 +23,6 @@ import {
 import { LanguagesCard, languageVersionScreens } from '../languages/screens/versions.tsx';
 import { deleteTemplate, type OwnTemplate, readTemplate, undeleteTemplate, updateTemplate } from '../operations.ts';
 
-const SEE_OTHER = 303;
 const RENAME_FORM = form(updateTemplate.input, [
   { name: 'template_name', label: 'templates.name', attributes: { type: 'text', required: true } },
 ]);
@@ -113,7 +112,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     const renamed = await attempt(request, updateTemplate, { ...request.params, template_name: name });
     if ('problems' in renamed) return show(request, reply.code(renamed.status), { name, ...renamed });
     setFlash(reply, 'good', 'templates.renamed');
-    return reply.redirect(pathOf(request.params.id), SEE_OTHER);
+    return reply.redirect(pathOf(request.params.id), 303);
   });
 
   app.post<ById>('/templates/:id/delete', async (request, reply) => {
@@ -121,7 +120,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     const { template_name: name } = await ask(request, readTemplate, request.params);
     await ask(request, deleteTemplate, request.params);
     setFlashWithUndo(reply, `${pathOf(request.params.id)}/undelete`, 'templates.deleted', { name });
-    return reply.redirect('/templates', SEE_OTHER);
+    return reply.redirect('/templates', 303);
   });
 
   app.post<ById>('/templates/:id/undelete', async (request, reply) => {
@@ -129,7 +128,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     await ask(request, undeleteTemplate, request.params);
     const { template_name: name } = await ask(request, readTemplate, request.params);
     setFlash(reply, 'good', 'templates.undeleted', { name });
-    return reply.redirect(pathOf(request.params.id), SEE_OTHER);
+    return reply.redirect(pathOf(request.params.id), 303);
   });
 
   app.post<ById>('/templates/:id/mailing', async (request, reply) => {
@@ -139,7 +138,7 @@ export async function templateScreen(app: FastifyInstance): Promise<void> {
     if ('problems' in created) return show(request, reply.code(created.status), { problem: created.text });
     const { utr } = created.output;
     await ask(request, saveDraft, { utr, template_id: request.params.id });
-    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}/edit/content`, SEE_OTHER);
+    return reply.redirect(`/campaigns/${encodeURIComponent(utr)}/edit/content`, 303);
   });
 }
 

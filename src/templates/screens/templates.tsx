@@ -18,7 +18,6 @@ import { isOwn } from '../mail-content.ts';
 import { createTemplate, type ListedTemplate, listTemplates } from '../operations.ts';
 import { templateScreen } from './template.tsx';
 
-const SEE_OTHER = 303;
 const ROWS = 12;
 const NAME_FORM = form(createTemplate.input, [{ name: 'template_name', label: 'templates.name' }]);
 const NEW_FORM = form(createTemplate.input, [
@@ -182,7 +181,7 @@ async function newTemplateScreen(app: FastifyInstance): Promise<void> {
     });
     if ('problems' in created) return show(request, reply.code(created.status), { ...values, ...created });
     setFlash(reply, 'good', 'templates.added', { name: values.name });
-    return reply.redirect(`/templates/${created.output.id}`, SEE_OTHER);
+    return reply.redirect(`/templates/${created.output.id}`, 303);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, values: SubmittedTemplate) {

@@ -23,8 +23,6 @@ const CHOOSING_MS = 400;
 /** How long after a failure the form is saved again. */
 const RETRY_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-const CONFLICT = 409;
-const UNPROCESSABLE = 422;
 const SIGN_IN_PATH = '/login';
 /** The selector of the element that shows the state of saving. */
 const STATE = '#save-state';
@@ -112,10 +110,10 @@ async function post(form: HTMLFormElement): Promise<Answer> {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     if (response.redirected && new URL(response.url).pathname === SIGN_IN_PATH) return 'signed-out';
-    if (response.status === CONFLICT) return 'conflict';
+    if (response.status === 409) return 'conflict';
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     if (response.ok) return { page };
-    if (response.status !== UNPROCESSABLE) return 'failed';
+    if (response.status !== 422) return 'failed';
     return { problem: [...page.querySelectorAll('main .problem')].map(namedProblem).join(' ') };
   } catch {
     return 'failed';

@@ -38,8 +38,6 @@ const NEWS_MS = 10_000;
 const RESULTS_MS = 10_000;
 /** If the user is using a part of the page, the script tries again to replace it after this time. */
 const IN_USE_MS = 2000;
-const UNAUTHORIZED = 401;
-const TOO_MANY_REQUESTS = 429;
 // The selectors of the parts of the page that are replaced.
 const ACTION = '.page-action';
 const NOW = '#mailing-now';
@@ -94,8 +92,8 @@ async function listen({ utr }: Settings, onProgress: (progress: Progress) => voi
       headers: { 'x-sendlark': 'dashboard' },
       signal: ended.signal,
     });
-    if (response.status === UNAUTHORIZED) location.reload();
-    if (!response.ok || response.body === null) return response.status < 500 && response.status !== TOO_MANY_REQUESTS;
+    if (response.status === 401) location.reload();
+    if (!response.ok || response.body === null) return response.status < 500 && response.status !== 429;
     let last: Progress | null = null;
     for await (const event of eventsOf(response.body)) {
       last = event;

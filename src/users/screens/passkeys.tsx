@@ -23,7 +23,6 @@ import { allowsPasskeys, readPasskeyAnswer, registrationRequest, relyingParty } 
 import { actorOf, type SignIns } from '../sign-in.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
 
-const UNPROCESSABLE = 422;
 const MAX_NAME = 60;
 
 type PasskeyRow = Static<typeof listOwnPasskeys.record>;
@@ -42,7 +41,7 @@ export async function passkeyScreen(
       name === '' || name.length > MAX_NAME
         ? { passkey: [language.say('passkeys.name.problem', { count: MAX_NAME })] }
         : await own.confirm(request, 'passkey-password');
-    if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    if (Object.keys(problems).length > 0) return own.show(request, reply.code(422), { problems });
     const me = own.requireMe(request);
     const challenge = signIns.challenges.make('registration', browserOf(request));
     const registration = registrationRequest(party, me, passkeysOf(db, me.id), challenge);
@@ -61,7 +60,7 @@ export async function passkeyScreen(
     if (added !== null && addPasskey(db, me, name, added, actorOf(me, callerOf(request)), clock.now()))
       return backTo(reply, 'account', 'settings.done.passkeyAdded');
     const problem = languageOf(request, viewerOf(request)).say('passkeys.refused');
-    return own.show(request, reply.code(UNPROCESSABLE), { problem });
+    return own.show(request, reply.code(422), { problem });
   });
 
   app.post<{ Params: { id: string } }>('/settings/passkeys/:id/remove', async (request, reply) => {

@@ -18,8 +18,6 @@ import { actorOf } from '../sign-in.ts';
 import { isTotpSecret, newTotpSecret, totpUrl } from '../totp.ts';
 import { CurrentPassword, type OwnForms } from './own-forms.tsx';
 
-const UNPROCESSABLE = 422;
-
 /** Registers the pages of the second factor. */
 export async function secondFactorScreen(
   app: FastifyInstance,
@@ -44,19 +42,19 @@ export async function secondFactorScreen(
     if (me.totp_secret !== null || !isTotpSecret(secret)) return reply.redirect('/settings/account', 303);
     // Without the password, anybody with access to an open session could connect the account to their own phone.
     const problems = await own.confirm(request, 'confirmation');
-    if (Object.keys(problems).length > 0) return show(request, reply.code(UNPROCESSABLE), secret, problems);
+    if (Object.keys(problems).length > 0) return show(request, reply.code(422), secret, problems);
     const actor = actorOf(me, callerOf(request));
     const codes = switchOnSecondFactor(db, me, secret, field(request, 'code'), actor, clock.now());
     if (codes === null) {
       const text = languageOf(request, viewerOf(request)).say('factor.on.wrong');
-      return show(request, reply.code(UNPROCESSABLE), secret, { code: [text] });
+      return show(request, reply.code(422), secret, { code: [text] });
     }
     return sendSettings(request, reply, 'account', <RecoveryCodes codes={codes} />);
   });
 
   app.post('/settings/second-factor/off', async (request, reply) => {
     const problems = await own.confirm(request, 'confirmation');
-    if (Object.keys(problems).length > 0) return own.show(request, reply.code(UNPROCESSABLE), { problems });
+    if (Object.keys(problems).length > 0) return own.show(request, reply.code(422), { problems });
     const me = own.requireMe(request);
     switchOffSecondFactor(db, me, actorOf(me, callerOf(request)), clock.now());
     return backTo(reply, 'account', 'settings.done.secondFactorOff');
@@ -66,7 +64,7 @@ export async function secondFactorScreen(
     const problems = await own.confirm(request, 'confirmation');
     const me = own.requireMe(request);
     if (Object.keys(problems).length > 0 || me.totp_secret === null)
-      return own.show(request, reply.code(UNPROCESSABLE), { problems });
+      return own.show(request, reply.code(422), { problems });
     const codes = renewRecoveryCodes(db, me, actorOf(me, callerOf(request)), clock.now());
     return sendSettings(request, reply, 'account', <RecoveryCodes codes={codes} />);
   });

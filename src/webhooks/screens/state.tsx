@@ -6,7 +6,7 @@ import { Island } from '../../ui/components/island.tsx';
 import { Badge, Card, Notice, type Tone } from '../../ui/components/surface.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import { MAX_COUNTED } from '../log.ts';
+import { MAX_COUNTED_EVENTS } from '../log.ts';
 import type { Webhook } from '../operations/webhooks.ts';
 
 /** A new secret, which is shown only once. */
@@ -110,13 +110,13 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
 
 /** Returns the number of waiting events as a text: `1,000+` for a thousand or more. */
 export function waitingCount(language: Language, { waiting }: Webhook): string {
-  return waiting < MAX_COUNTED ? language.number(waiting) : `${language.number(MAX_COUNTED)}+`;
+  return waiting < MAX_COUNTED_EVENTS ? language.number(waiting) : `${language.number(MAX_COUNTED_EVENTS)}+`;
 }
 
 function waitingText(language: Language, { waiting }: Webhook): string {
-  return waiting < MAX_COUNTED
+  return waiting < MAX_COUNTED_EVENTS
     ? language.say('webhooks.waiting', { count: waiting })
-    : language.say('webhooks.waiting.many', { count: MAX_COUNTED });
+    : language.say('webhooks.waiting.many', { count: MAX_COUNTED_EVENTS });
 }
 
 function webhookState(

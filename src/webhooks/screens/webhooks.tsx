@@ -35,7 +35,6 @@ import {
 import { type Log, LogCard, type Requested, TestCard } from './log.tsx';
 import { DeleteButton, Secret, State, StateCard, waitingCount } from './state.tsx';
 
-const SEE_OTHER = 303;
 const LIST_PATH = '/settings/webhooks';
 const LOG_ROWS = 25;
 const WEBHOOK_FORM = form(saveWebhook.input, [
@@ -122,7 +121,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     const switched = await attempt(request, switchWebhook, { id, is_enabled: isEnabled });
     if ('problems' in switched) return showOne(request, reply, id, { status: switched.status, problem: switched.text });
     setFlash(reply, 'good', isEnabled === '1' ? 'settings.done.webhookOn' : 'settings.done.webhookOff');
-    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}`, SEE_OTHER);
+    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}`, 303);
   });
 
   app.post<ById>(`${LIST_PATH}/:id/rotate`, async (request, reply) => {
@@ -148,7 +147,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
     const sent = await attempt(request, operation, input);
     if ('problems' in sent) return showOne(request, reply, id, { status: sent.status, problem: sent.problem });
     const query = new URLSearchParams({ asked: `${sent.output.event_id}`, after: `${newest?.id ?? 0}` });
-    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}?${query}`, SEE_OTHER);
+    return reply.redirect(`${LIST_PATH}/${encodeURIComponent(id)}?${query}`, 303);
   }
 }
 

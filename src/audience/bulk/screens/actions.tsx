@@ -29,8 +29,6 @@ import {
   undoAction,
 } from '../operations.ts';
 
-const UNPROCESSABLE = 422;
-const SEE_OTHER = 303;
 /** How often the page of a running action reads the progress. */
 const LOOK_MS = 1000;
 
@@ -52,7 +50,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     if (submitted.action === null || (!submitted.isEverything && submitted.ids.length === 0)) {
       const missing = submitted.action === null ? 'contacts.action.none' : 'contacts.action.nobody';
       const content = <Notice tone="warn">{language.say(missing)}</Notice>;
-      reply.code(UNPROCESSABLE);
+      reply.code(422);
       return sendPage(request, reply, viewer, frame(language), content);
     }
     const count = submitted.isEverything ? await countEverybody(request, submitted.filter) : submitted.ids.length;
@@ -60,7 +58,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     if (count === null) return start(request, reply, submitted, true);
     if (count === 0) {
       const content = <Notice tone="warn">{language.say('contacts.action.nobodyMatches')}</Notice>;
-      reply.code(UNPROCESSABLE);
+      reply.code(422);
       return sendPage(request, reply, viewer, frame(language), content);
     }
     const choices = await readChoices(request);
@@ -85,7 +83,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
       ...(parameter && { [parameter]: target }),
       needs_confirmation: needsConfirmation ? 1 : 0,
     });
-    if ('output' in started) return reply.redirect(`/contacts/actions/${started.output.job.id}`, SEE_OTHER);
+    if ('output' in started) return reply.redirect(`/contacts/actions/${started.output.job.id}`, 303);
     return refuse(request, reply, started);
   }
 
@@ -108,7 +106,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     app.post<{ Params: { id: string } }>(`/contacts/actions/:id/${change}`, async (request, reply) => {
       const { id } = request.params;
       const changed = await attempt(request, operation, { id });
-      if ('output' in changed) return reply.redirect(`/contacts/actions/${encodeURIComponent(id)}`, SEE_OTHER);
+      if ('output' in changed) return reply.redirect(`/contacts/actions/${encodeURIComponent(id)}`, 303);
       return refuse(request, reply, changed);
     });
   }

@@ -34,7 +34,6 @@ import { optionParameters } from './options.tsx';
 import { MigrationFacts, PreviewPage, readPreviewed } from './preview.tsx';
 import { ImportProgress, PastImport } from './progress.tsx';
 
-const SEE_OTHER = 303;
 /** The id of a past import is a number. An upload has a UUID until the service restarts. */
 const IMPORT_ID = /^\d+$/;
 /** The maximum number of contacts on the page that an undo left unchanged. */
@@ -66,7 +65,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
     app.post(url, { config: { upload: true } }, async (request, reply) => {
       const inspected = await attemptWith(request, (context) => inspectFile(context, request));
-      if ('output' in inspected) return reply.redirect(urlOf(inspected.output.id), SEE_OTHER);
+      if ('output' in inspected) return reply.redirect(urlOf(inspected.output.id), 303);
       return choose(request, reply.code(inspected.status), inspected.text);
     });
   }
@@ -100,7 +99,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     const { upload } = await ask(request, readUpload, { upload_id: request.params.id });
     const bothProblem = languageOf(request, viewerOf(request)).say('import.type.both');
     const refused = await previewColumns(request, upload, readColumns(request.body, upload), bothProblem);
-    if (refused === null) return reply.redirect(urlOf(upload.id), SEE_OTHER);
+    if (refused === null) return reply.redirect(urlOf(upload.id), 303);
     const { refusal, values } = refused;
     const choices = await readChoices(request);
     const { mapping, ...form } = values;
@@ -125,13 +124,13 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
         const { contact_type_id, mapping } = plan;
         await ask(request, operation, { upload_id, contact_type_id, mapping, ...optionParameters(request.body) });
       }
-      return reply.redirect(urlOf(upload_id), SEE_OTHER);
+      return reply.redirect(urlOf(upload_id), 303);
     });
 
   app.post<ById>('/contacts/import/:id/undo', async (request, reply) => {
     const { id } = request.params;
     await ask(request, takeBackImport, { id });
-    return reply.redirect(urlOf(id), SEE_OTHER);
+    return reply.redirect(urlOf(id), 303);
   });
 
   app.get<ById>('/contacts/import/:id/errors', async (request, reply) => {

@@ -21,7 +21,6 @@ import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 import { readPerson } from '../operations.ts';
 
-const SEE_OTHER = 303;
 /** The checkbox that keeps a domain as it was typed. */
 const AS_TYPED = 'as_typed';
 /** Longer values of custom fields are not editable, because a form would not submit them completely. */
@@ -123,7 +122,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     if ('problems' in added)
       return showNew(request, reply.code(added.status), withTyped(values, typed), problemsAt(added, 'custom_field'));
     setFlash(reply, 'good', 'person.added');
-    return reply.redirect(`/contacts/${added.output}`, SEE_OTHER);
+    return reply.redirect(`/contacts/${added.output}`, 303);
   });
 
   const show = async (
@@ -176,7 +175,7 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
     if ('problems' in saved)
       return show(request, reply.code(saved.status), withTyped(values, typed), problemsAt(saved, 'custom_field'));
     setFlash(reply, 'good', 'person.edited');
-    return reply.redirect(`/contacts/${contact.id}`, SEE_OTHER);
+    return reply.redirect(`/contacts/${contact.id}`, 303);
   });
 }
 

@@ -35,8 +35,6 @@ import {
 
 type Group = Static<typeof listGroups.record>;
 
-const SEE_OTHER = 303;
-
 interface WithId {
   Params: { id: string };
   Querystring: Record<string, unknown>;
@@ -99,7 +97,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     if (topic === '') await ask(request, unsubscribeFromAll, { email_address: person.email });
     else await ask(request, unsubscribeFromGroup, { unsubscribe_groups_id: topic, email_address: person.email });
     setFlash(reply, 'good', 'person.unsubscribed');
-    return reply.redirect(`/contacts/${encodeURIComponent(contact_id)}`, SEE_OTHER);
+    return reply.redirect(`/contacts/${encodeURIComponent(contact_id)}`, 303);
   });
 
   app.get<WithId>('/contacts/:id/export', async (request, reply) => {
@@ -124,7 +122,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     const erased = await attempt(request, erase, { contact_id: request.params.id });
     if ('output' in erased) {
       setFlash(reply, 'good', 'person.erased');
-      return reply.redirect('/contacts', SEE_OTHER);
+      return reply.redirect('/contacts', 303);
     }
     const viewer = viewerOf(request);
     const title = languageOf(request, viewer).say('person.erase');

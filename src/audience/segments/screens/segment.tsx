@@ -32,7 +32,6 @@ import { type RuleChoices, readChoices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
 
-const SEE_OTHER = 303;
 const ROWS_PER_PAGE = 50;
 const PERSON_FORM = form(addRecipientByHand.input, [
   { name: 'email', label: 'contacts.email', attributes: { type: 'email' } },
@@ -62,7 +61,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     if ('problems' in added)
       return show(request, reply.code(added.status), { person, problems: problemsAt(added, 'email') });
     setFlash(reply, 'good', 'segments.added', { email: String(person.email) });
-    return reply.redirect(`/contacts/segments/${segment.id}`, SEE_OTHER);
+    return reply.redirect(`/contacts/segments/${segment.id}`, 303);
   });
 
   app.post<{ Params: { id: string; recipient: string } }>(
@@ -71,7 +70,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
       const segment = await readEditable(request);
       await ask(request, removeRecipientByHand, { segment_recipient_id: request.params.recipient });
       setFlash(reply, 'good', 'segments.removed');
-      return reply.redirect(`/contacts/segments/${segment.id}`, SEE_OTHER);
+      return reply.redirect(`/contacts/segments/${segment.id}`, 303);
     },
   );
 
@@ -80,7 +79,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     await ask(request, deleteSegment, { segment_id: segment.id });
     const undo = `/contacts/segments/${segment.id}/undelete`;
     setFlashWithUndo(reply, undo, 'segments.deleted', { name: segment.segment_name });
-    return reply.redirect('/contacts/segments', SEE_OTHER);
+    return reply.redirect('/contacts/segments', 303);
   });
 
   app.post<ById>('/contacts/segments/:id/undelete', async (request, reply) => {
@@ -88,7 +87,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     await ask(request, undeleteSegment, { segment_id: request.params.id });
     const { id, segment_name } = await ask(request, readSegment, { segment_id: request.params.id });
     setFlash(reply, 'good', 'segments.undeleted', { name: segment_name });
-    return reply.redirect(`/contacts/segments/${id}`, SEE_OTHER);
+    return reply.redirect(`/contacts/segments/${id}`, 303);
   });
 
   async function readEditable(request: FastifyRequest<{ Params: { id: string } }>) {

@@ -25,7 +25,6 @@ import {
   saveSunset,
 } from '../operations.ts';
 
-const SEE_OTHER = 303;
 const PAGE_PATH = '/unsubscribes/inactive/rule';
 
 /** The values of the form: stored or submitted. */
@@ -75,13 +74,13 @@ export async function sunsetScreen(app: FastifyInstance): Promise<void> {
       return show(request, reply.code(status), { values, problems: targetProblems(problems), problem });
     }
     setFlash(reply, 'good', action === 'on' ? 'inactive.done.on' : 'inactive.done.off');
-    return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
+    return reply.redirect('/unsubscribes/inactive', 303);
   });
 
   app.post(`${PAGE_PATH}/lift-all`, async (request, reply) => {
     await ask(request, liftAllInactive, {});
     setFlash(reply, 'good', 'inactive.done.lifted');
-    return reply.redirect('/unsubscribes/inactive', SEE_OTHER);
+    return reply.redirect('/unsubscribes/inactive', 303);
   });
 
   async function show(request: FastifyRequest, reply: FastifyReply, shown: SubmittedRule) {

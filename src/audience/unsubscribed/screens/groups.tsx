@@ -16,7 +16,6 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { addGroup, changeGroup, deleteGroup, type GroupAndUses, listGroups, readGroupAndUses } from '../groups.ts';
 import { UnsubscribesTabs } from './kinds.tsx';
 
-const SEE_OTHER = 303;
 const LIST_PATH = '/unsubscribes/topics';
 const GROUP_FORM = form(addGroup.input, [
   { name: 'group_name', label: 'topics.name' },
@@ -122,13 +121,13 @@ async function groupPages(app: FastifyInstance): Promise<void> {
     const isRefused = 'problems' in deleted;
     if (isRefused) setFlash(reply, 'bad', 'topics.used.title');
     else setFlash(reply, 'good', 'topics.deleted');
-    return reply.redirect(isRefused ? `${LIST_PATH}/${request.params.id}/edit` : LIST_PATH, SEE_OTHER);
+    return reply.redirect(isRefused ? `${LIST_PATH}/${request.params.id}/edit` : LIST_PATH, 303);
   });
 }
 
 function saved(reply: FastifyReply, { group_name: name }: FormValues) {
   setFlash(reply, 'good', 'topics.saved', { name: String(name) });
-  return reply.redirect(LIST_PATH, SEE_OTHER);
+  return reply.redirect(LIST_PATH, 303);
 }
 
 interface GroupForm {

@@ -41,8 +41,6 @@ export async function composeScreens(app: FastifyInstance, { clock, db, config }
   await scheduleStep(app, { clock });
 }
 
-const SEE_OTHER = 303;
-
 /** Registers the page that begins a campaign with its name. */
 async function newCampaignScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/campaigns/new', (request, reply) => send(request, reply, <NewCampaign />));
@@ -50,7 +48,7 @@ async function newCampaignScreen(app: FastifyInstance): Promise<void> {
   app.post('/campaigns/new', async (request, reply) => {
     const name = field(request, 'single_send_name');
     const created = await attempt(request, createDraft, { single_send_name: name });
-    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), SEE_OTHER);
+    if (!('problems' in created)) return reply.redirect(stepPath(created.output.utr, 'audience'), 303);
     const { status, problems } = created;
     return send(request, reply.code(status), <NewCampaign name={name} problems={problems} />);
   });

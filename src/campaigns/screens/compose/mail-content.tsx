@@ -315,8 +315,6 @@ function PasteHtml({ mail, html, size }: { mail: Composed } & Code) {
   );
 }
 
-const CONFLICT = 409;
-
 /** Saves submitted content. Returns null if it was saved; otherwise the reason why it was not saved. */
 async function replaceContent(
   language: Language,
@@ -327,5 +325,5 @@ async function replaceContent(
   const refusal = await mail.save(content, unchangedSince);
   if (refusal === null) return null;
   const { status } = refusal;
-  return { status, problem: status === CONFLICT ? language.say('compose.schedule.changed') : refusal.text };
+  return { status, problem: status === 409 ? language.say('compose.schedule.changed') : refusal.text };
 }

@@ -38,8 +38,6 @@ import { Total } from './audience.tsx';
 import { Review } from './review.tsx';
 import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPath, usualZone } from './step.tsx';
 
-const CONFLICT = 409;
-const SEE_OTHER = 303;
 /** A value of `unchanged_since` that no single send has. */
 const NO_VERSION = 'nothing';
 
@@ -70,7 +68,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     });
     if ('problems' in sent) {
       // If the button was pressed twice, the first press has sent the campaign.
-      if (sent.status === CONFLICT && isLeaving(draft)) return toCampaign(reply, draft.utr);
+      if (sent.status === 409 && isLeaving(draft)) return toCampaign(reply, draft.utr);
       const problem = problemAbove(sent, language);
       return show(request, reply.code(sent.status), draft.utr, { when, problems: sent.problems, problem });
     }
@@ -137,7 +135,7 @@ function scheduledAt({ date, time, zone }: When) {
 
 /** Returns the problem that is shown above the forms; empty if all problems are shown beside the fields of the schedule. */
 function problemAbove({ status, problem, problems, text }: Refusal, language: Language): string {
-  if (status === CONFLICT) return language.say('compose.schedule.changed');
+  if (status === 409) return language.say('compose.schedule.changed');
   const areBesideFields = problem === '' && Object.keys(problems).every((name) => /^(schedule|local|best)_/.test(name));
   return areBesideFields ? '' : language.say('compose.schedule.refused', { reason: text });
 }
@@ -148,7 +146,7 @@ function isLeaving({ status, schedule_type: type }: Draft): boolean {
 }
 
 function toCampaign(reply: FastifyReply, utr: string) {
-  return reply.redirect(`/campaigns/${utr}`, SEE_OTHER);
+  return reply.redirect(`/campaigns/${utr}`, 303);
 }
 
 interface ScheduleProps {

@@ -173,9 +173,6 @@ export async function readChoices(request: FastifyRequest) {
   return { targets, senders, groups };
 }
 
-const CONFLICT = 409;
-const SEE_OTHER = 303;
-
 /** A step whose form is saved automatically. */
 interface SavedStep {
   step: Step;
@@ -213,18 +210,18 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
   const save = (unchangedSince: string) =>
     attempt(request, saveDraft, { ...values, utr, ...(unchangedSince && { unchanged_since: unchangedSince }) });
   let saved = await save(field(request, 'unchanged_since'));
-  if ('problems' in saved && saved.status === CONFLICT) {
+  if ('problems' in saved && saved.status === 409) {
     const { draft } = await ask(request, readDraft, { utr });
     if (draft.status > SINGLE_SEND_STATUS.queued) {
       setFlash(reply, 'bad', 'compose.locked');
-      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, SEE_OTHER);
+      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
     }
     const stored = form.stored(draft);
     const storedValues = Object.fromEntries(Object.keys(values).map((name) => [name, stored[name] ?? '']));
     const storedDigest = seenValue(storedValues);
     // Nothing is lost if the fields of this step are unchanged, or somebody else saved the same values.
     const isHarmless = field(request, 'seen') === storedDigest || seenValue(values) === storedDigest;
-    if (!isHarmless) return sendConflict(request, reply.code(CONFLICT), { draft, step, values, storedValues });
+    if (!isHarmless) return sendConflict(request, reply.code(409), { draft, step, values, storedValues });
     saved = await save(draft.updated_at);
   }
   if ('problems' in saved) {
@@ -235,7 +232,7 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
   const goesOn = field(request, 'next') !== '';
   const next = goesOn ? (STEPS[STEPS.indexOf(step) + 1] ?? step) : step;
   if (!goesOn && request.headers['x-autosave'] === undefined) setFlash(reply, 'good', 'compose.saved');
-  return reply.redirect(stepPath(utr, next), SEE_OTHER);
+  return reply.redirect(stepPath(utr, next), 303);
 }
 
 /** A submitted form whose fields somebody else has changed meanwhile. */

@@ -19,7 +19,6 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { readSentMail } from '../operations.ts';
 
-const CONFLICT = 409;
 /** The tabs of the page: the rendered HTML, the text part, and the source of the message. */
 const VIEWS = ['look', 'text', 'source'] as const;
 type View = (typeof VIEWS)[number];
@@ -66,13 +65,7 @@ async function sentMailScreen<Input extends TObject>(
     if (!('output' in outcome)) {
       const problem = <Notice tone="warn">{outcome.text}</Notice>;
       // If the mail is no longer kept, the page says so with status 200, because this is no error.
-      return sendPage(
-        request,
-        outcome.status === CONFLICT ? reply : reply.code(outcome.status),
-        viewer,
-        frame,
-        problem,
-      );
+      return sendPage(request, outcome.status === 409 ? reply : reply.code(outcome.status), viewer, frame, problem);
     }
     const raw = outcome.output;
     const view = VIEWS.find((name) => name === request.query.view) ?? 'look';

@@ -158,8 +158,6 @@ function WindowCard({ values, zone }: { values: WindowFields; zone: string }) {
   );
 }
 
-const SEE_OTHER = 303;
-
 /**
  * Registers the switch of auto-pause. It redirects to the page on which it was used: the settings, or the step of a single send that is being
  * edited.
@@ -172,7 +170,7 @@ export async function holdSwitch(app: FastifyInstance): Promise<void> {
     if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: changed.text });
     else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
     const back = utr === '' ? '/settings/returns' : `/campaigns/${encodeURIComponent(utr)}/edit/schedule`;
-    return reply.redirect(back, SEE_OTHER);
+    return reply.redirect(back, 303);
   });
 }
 

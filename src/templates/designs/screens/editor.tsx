@@ -126,12 +126,18 @@ export function editorPage(
         <p id="who">{say('designer.test.who')}</p>
       </dialog>
       <Question
-        {...{ say, id: 'drop', title: 'designer.blocks.drop', text: 'designer.blocks.drop.text' }}
+        say={say}
+        id="drop"
+        title="designer.blocks.drop"
+        text="designer.blocks.drop.text"
         yes="designer.blocks.drop.yes"
         no="designer.blocks.drop.no"
       />
       <Question
-        {...{ say, id: 'delete', title: 'designer.own.delete.title', text: 'designer.own.delete.text' }}
+        say={say}
+        id="delete"
+        title="designer.own.delete.title"
+        text="designer.own.delete.text"
         yes="designer.own.delete.yes"
         no="designer.cancel"
       />

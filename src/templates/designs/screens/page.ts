@@ -53,8 +53,6 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-const HTTP_FORBIDDEN = 403;
-const HTTP_GONE = 410;
 const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 /** The maximum number of members of a JSON body. The page never sends more. */
 const MAX_PARTS = 10;
@@ -66,8 +64,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
   const requireDesign = (token: string): Design => {
     const design = findDesign(db, tokens, token, clock.now(), 'open');
     if (design === null) throw notFound(sentence('design_link_unknown'));
-    if (design === 'expired') throw new Failure(HTTP_GONE, sentence('design_link_expired'));
-    if (design === 'withdrawn') throw new Failure(HTTP_FORBIDDEN, sentence('design_link_withdrawn'));
+    if (design === 'expired') throw new Failure(410, sentence('design_link_expired'));
+    if (design === 'withdrawn') throw new Failure(403, sentence('design_link_withdrawn'));
     return design;
   };
 
@@ -80,8 +78,8 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const design = findDesign(db, tokens, request.params.token, clock.now(), 'opening');
     if (design === null) return unknownLink(reply);
     const language = languageOfDesign(request.query.lang, request.headers['accept-language']);
-    if (design === 'expired') return sendLinkEnd(reply.code(HTTP_GONE), language, 'expired');
-    if (design === 'withdrawn') return sendLinkEnd(reply.code(HTTP_FORBIDDEN), language, 'withdrawn');
+    if (design === 'expired') return sendLinkEnd(reply.code(410), language, 'expired');
+    if (design === 'withdrawn') return sendLinkEnd(reply.code(403), language, 'withdrawn');
     return reply
       .header('content-security-policy', POLICY)
       .type('text/html; charset=utf-8')
@@ -166,13 +164,16 @@ function installRules(app: FastifyInstance): void {
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     const language = languageOfDesign(undefined, request.headers['accept-language']);
     if (error instanceof Failure) {
-      const problem = textsOf(error.errors).map((text) => language.sentence(text));
+      // The API says what is missing in English only.
+      const isMissing = error.status === 404 && typeof error.errors === 'string';
+      const problem = textsOf(isMissing ? sentence('not_found') : error.errors).map((text) => language.sentence(text));
       return refusing(reply, error)
         .code(error.status)
         .send({ problem: problem.join(' ') });
     }
     if (error instanceof ContentError) return reply.code(422).send({ problem: language.sentence(error.said) });
     const status = error.statusCode ?? 500;
+    if (status === 413) return reply.code(413).send({ problem: language.sentence(sentence('payload_too_large')) });
     if (status >= 500) logFailed(request, error);
     return reply.code(status).send({ problem: status < 500 ? error.message : language.say('designer.failed') });
   });

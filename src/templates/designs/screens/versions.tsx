@@ -25,7 +25,6 @@ import type { Design } from '../designs.ts';
 
 /** The Content-Security-Policy of the page. The dashboard may show the page in a frame, and the page shows the mail in a frame. */
 const PAGE_POLICY = `${POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")}; frame-src 'self'`;
-const SEE_OTHER = 303;
 
 interface Call {
   Params: { token: string; id: string };
@@ -71,7 +70,7 @@ export async function designVersions(
     if (design.locked !== null) throw conflict(design.locked);
     requireVersionOf(design, id);
     await withinShare(design.user_id, () => restoreContent(deps, design.user_id, id, userOf(request, design)));
-    return reply.redirect(`/design/${token}`, SEE_OTHER);
+    return reply.redirect(`/design/${token}`, 303);
   });
 
   /** Returns the version with this id. Throws 404 if the design's mail has no such version. */

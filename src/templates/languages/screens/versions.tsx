@@ -15,7 +15,6 @@ import { languageNamer, languageOptions } from '../../../ui/words/known.ts';
 import { type ListedTemplate, listTemplates } from '../../operations.ts';
 import type { Versions } from '../operations.ts';
 
-const SEE_OTHER = 303;
 /** The id of the form that adds a version. The other forms have the code of their language as id. */
 const NEW = 'new';
 const FIELDS = ['language', 'subject', 'preheader', 'template_id'] as const;
@@ -79,7 +78,7 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
       return show(request, reply.code(saved.status), translated, submitted, saved.text);
     }
     setFlash(reply, 'good', 'compose.saved');
-    return reply.redirect(translated.address, SEE_OTHER);
+    return reply.redirect(translated.address, 303);
   });
 
   app.post<Call>(`${route}/remove`, async (request, reply) => {
@@ -89,7 +88,7 @@ export function languageVersionScreens<Params>(app: FastifyInstance, { route, re
     const removed = await translated.remove(values);
     if ('problems' in removed) return show(request, reply.code(removed.status), translated, undefined, removed.text);
     setFlash(reply, 'good', 'languages.removed');
-    return reply.redirect(translated.address, SEE_OTHER);
+    return reply.redirect(translated.address, 303);
   });
 
   async function show(

@@ -20,7 +20,6 @@ import {
   updatePicture,
 } from '../operations.ts';
 
-const SEE_OTHER = 303;
 /** The maximum number of uses that the page lists. */
 const MAX_USES = 100;
 
@@ -45,7 +44,7 @@ export async function pictureScreen(app: FastifyInstance): Promise<void> {
     const updated = await attempt(request, updatePicture, { ...request.params, ...values });
     if ('problems' in updated) return show(request, reply.code(updated.status), { values, ...updated });
     setFlash(reply, 'good', 'images.saved');
-    return reply.redirect(`/images/${encodeURIComponent(request.params.id)}`, SEE_OTHER);
+    return reply.redirect(`/images/${encodeURIComponent(request.params.id)}`, 303);
   });
 
   app.post<WithId>('/images/:id/delete', async (request, reply) => {
@@ -53,7 +52,7 @@ export async function pictureScreen(app: FastifyInstance): Promise<void> {
     const deleted = await attempt(request, deletePicture, request.params);
     if ('problems' in deleted) return show(request, reply.code(deleted.status), deleted);
     setFlash(reply, 'good', 'images.deleted');
-    return reply.redirect('/images', SEE_OTHER);
+    return reply.redirect('/images', 303);
   });
 
   async function show(request: PictureRequest, reply: FastifyReply, refused: SubmittedPicture = {}) {

@@ -17,7 +17,6 @@ import { receivePicture } from '../routes.ts';
 import { pathOf, pictureScreen, sizeInWords, usesInWords } from './picture.tsx';
 
 const ROWS = 24;
-const SEE_OTHER = 303;
 
 interface ListQuery {
   search?: string;
@@ -37,7 +36,7 @@ export async function pictureScreens(app: FastifyInstance): Promise<void> {
       return show(request, reply.code(added.status), added.problems.file?.join(' ') ?? added.text);
     const { picture, is_new } = added.output;
     setFlash(reply, 'good', is_new ? 'images.added' : 'images.known', { name: picture.name });
-    return reply.redirect('/images', SEE_OTHER);
+    return reply.redirect('/images', 303);
   });
 
   // The script posts here, once for each of several images, and reports the results.

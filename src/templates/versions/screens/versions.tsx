@@ -15,8 +15,6 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { type ListedVersion, listMailVersions, readVersion, restoreVersion, type Versions } from '../operations.ts';
 
-const SEE_OTHER = 303;
-
 interface Call {
   Params: { utr: string; id: string };
   Querystring: { version?: string };
@@ -41,7 +39,7 @@ export async function versionScreens(app: FastifyInstance): Promise<void> {
     const restored = await attempt(request, restoreVersion, { version_id: id });
     if ('problems' in restored) return show(request, reply.code(restored.status), restored.text);
     setFlash(reply, 'good', 'versions.restored');
-    return reply.redirect(pathOf(utr), SEE_OTHER);
+    return reply.redirect(pathOf(utr), 303);
   });
 
   async function show(request: FastifyRequest<Call>, reply: FastifyReply, problem = '') {

@@ -1,4 +1,4 @@
-/** Loads a page, of which scripts take parts. */
+/** Loads a page, of which scripts take parts, and shows why it could not be loaded. */
 
 /**
  * Why a page could not be loaded. `failed`: the network or the server failed, or took too long. `ended`: `signal` aborted the request.

@@ -28,7 +28,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   test_foreign_address: 'Tests gehen nur an Adressen Ihrer Absender und Kontakte; {address} gehört nicht dazu.',
   block_empty: 'Es gibt keinen Baustein, der gespeichert werden kann.',
   block_too_large: 'Der Baustein ist zu groß und lässt sich nicht speichern.',
-  block_name: 'Der Baustein braucht einen Namen aus einer Zeile.',
+  block_name: 'Der Baustein braucht einen einzeiligen Namen.',
 
   // Faults of conditions in mails.
   content_invalid: 'Im Feld „{field}“ ist ein Fehler: {problem}',
