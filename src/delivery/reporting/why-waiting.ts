@@ -3,6 +3,7 @@
  * first batch and the A/B test of a campaign.
  */
 import type { Database } from 'better-sqlite3';
+import { domainOf } from '../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -33,7 +34,7 @@ function warmUpRule(client: Database, senderId: number | null, now: Date): Check
 }
 
 function paceRule(client: Database, senderId: number | null, email: string, now: Date): CheckedRule {
-  const group = domainGroup(email.slice(email.lastIndexOf('@') + 1));
+  const group = domainGroup(domainOf(email));
   const relay = client
     .prepare<[number | null], { relay_id: number | null }>('SELECT relay_id FROM senders WHERE id = ?')
     .get(senderId);

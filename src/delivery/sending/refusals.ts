@@ -1,4 +1,5 @@
 /** Recognizes refusals that the sender caused and not the recipient. Such refusals hold the mailing, and no recipient fails. */
+import { domainOf } from '../../audience/contacts/addresses.ts';
 import { replyKind } from '../../database/functions/reply-kind.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -67,7 +68,7 @@ export class Refusals {
     const blame = findBlame(outcome);
     if (blame === null) return false;
     const { streak, refusing } = this.#refusalsFor(mailing.id);
-    const domain = domainOf(claim);
+    const domain = domainOf(claim.normalized_email);
     if (refusing.has(domain)) return false;
     const kind = replyKind(String(outcome.reply));
     if (kind !== streak.kind) streak.same.clear();
@@ -85,7 +86,7 @@ export class Refusals {
    */
   accepted(mailingId: number, claim: Claim, steady: number): Suspect[] {
     const known = this.#refusalsFor(mailingId);
-    const domain = domainOf(claim);
+    const domain = domainOf(claim.normalized_email);
     known.acceptedAt = steady;
     if (known.accepted.size < 2) known.accepted.add(domain);
     if (known.streak.all.size === 0) return [];
@@ -189,9 +190,4 @@ function endStreak(known: MailingRefusals): Suspect[] {
   const { waiting } = known.streak;
   known.streak = newStreak();
   return waiting;
-}
-
-/** Returns the recipient's domain in ASCII form. */
-export function domainOf({ normalized_email: email }: Pick<Claim, 'normalized_email'>): string {
-  return email.slice(email.lastIndexOf('@') + 1);
 }

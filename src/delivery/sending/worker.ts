@@ -1,5 +1,6 @@
 /** The delivery worker. In rounds, it claims recipients, sends their mails and records the results. */
 
+import { domainOf } from '../../audience/contacts/addresses.ts';
 import type { Db } from '../../database/open.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -16,7 +17,6 @@ import { type Batch, Claims } from './claims.ts';
 import type { Handoffs, HandoffsDeps } from './handoffs.ts';
 import { Outcomes, StoppedMailings } from './outcomes.ts';
 import type { Rates } from './rates.ts';
-import { domainOf } from './refusals.ts';
 import { ResultBuffer } from './result-buffer.ts';
 
 const CANCEL_ROWS = 250;
@@ -73,7 +73,7 @@ export class DeliveryWorker {
     this.#handoffs = deps.openHandoffs({
       mayLeave: (mailingId) => !this.#isStopping && !stopped.has(mailingId),
       onOutcome: (mailing, claim, outcome) => {
-        if (outcome !== 'withdrawn') deps.pacing.note(mailing.relay_id, domainOf(claim), outcome);
+        if (outcome !== 'withdrawn') deps.pacing.note(mailing.relay_id, domainOf(claim.normalized_email), outcome);
         outcomes.handle(mailing, claim, outcome);
       },
       log,
@@ -216,7 +216,7 @@ export class DeliveryWorker {
     const postponed: { claim: Claim; due_at: number }[] = [];
     const limited = batches.map((batch) => {
       const claims = batch.claims.filter((claim) => {
-        const domain = domainOf(claim);
+        const domain = domainOf(claim.normalized_email);
         const wait = pacing.waitFor(batch.mailing, domain) || rates.waitFor(batch.mailing.id, domain);
         if (wait === 0) return true;
         rates.giveBack(1);

@@ -6,7 +6,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw } from 'node:zlib';
 import type { Database } from 'better-sqlite3';
-import { asciiAddress } from '../../audience/contacts/addresses.ts';
+import { asciiAddress, domainOf } from '../../audience/contacts/addresses.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import type { Log } from '../../log.ts';
@@ -199,7 +199,7 @@ export class TransactionalWorker {
       return 'later';
     }
     // This call reserves a place in the domain's rate, so it comes after all other checks.
-    const wait = rates.waitForFirst(mail.normalized_email.slice(mail.normalized_email.lastIndexOf('@') + 1));
+    const wait = rates.waitForFirst(domainOf(mail.normalized_email));
     if (wait > 0) {
       rates.giveBack(1);
       ledger.postpone(mail, steady + wait);
@@ -263,7 +263,7 @@ export class TransactionalWorker {
         to,
         date: clock.now(),
       }),
-      from.slice(from.lastIndexOf('@') + 1),
+      domainOf(from),
     );
     const [key = ''] = ownReturnPathKeys(client);
     // The setting is read before the mail is sent, so that a failure to read it cannot make an accepted mail look refused.

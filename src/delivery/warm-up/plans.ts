@@ -3,7 +3,7 @@
  * day. Days are YYYY-MM-DD in UTC.
  */
 import type { Database } from 'better-sqlite3';
-import { asciiDomain } from '../../audience/contacts/addresses.ts';
+import { asciiDomain, domainOf } from '../../audience/contacts/addresses.ts';
 import type { warmUps } from '../../database/schema/index.ts';
 
 type WarmUp = typeof warmUps.$inferSelect;
@@ -48,7 +48,7 @@ export function findWarmUp(client: Database, senderId: number, today: string): (
     .get(senderId);
   if (sender === undefined) return null;
   const { user_id, from_email } = sender;
-  const domain = asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1));
+  const domain = asciiDomain(domainOf(from_email));
   const warmUp = client
     .prepare<[number, string | null, string], WarmUp>(
       `SELECT ${COLUMNS} FROM warm_ups WHERE user_id = ? AND domain = ? AND ended_on IS NULL AND starts_on <= ?`,
@@ -156,7 +156,7 @@ function countWaiting(client: Database, { user_id, domain }: WarmUp): number {
   return client
     .prepare<[number], Unfinished>(UNFINISHED)
     .all(user_id)
-    .filter(({ from_email }) => asciiDomain(from_email.slice(from_email.lastIndexOf('@') + 1)) === domain)
+    .filter(({ from_email }) => asciiDomain(domainOf(from_email)) === domain)
     .reduce((sum, { waiting }) => sum + Math.max(0, waiting), 0);
 }
 

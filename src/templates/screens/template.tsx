@@ -1,7 +1,7 @@
 /** The page of an own template: its preview, its name, and links and buttons that design, copy and delete it or create a campaign from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createDraft, saveDraft } from '../../campaigns/operations/drafts.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { form } from '../../ui/components/form.tsx';
@@ -26,10 +26,6 @@ import { deleteTemplate, type OwnTemplate, readTemplate, undeleteTemplate, updat
 const RENAME_FORM = form(updateTemplate.input, [
   { name: 'template_name', label: 'templates.name', attributes: { type: 'text', required: true } },
 ]);
-
-interface ById {
-  Params: { id: string };
-}
 
 /** The submitted values and their problems, shown instead of the stored values. */
 interface Submitted extends Partial<Pick<Refusal, 'problems' | 'problem'>> {

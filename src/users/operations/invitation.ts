@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
-import { type Address, asciiAddress } from '../../audience/contacts/addresses.ts';
+import { type Address, asciiAddress, domainOf } from '../../audience/contacts/addresses.ts';
 import { senders } from '../../database/schema/index.ts';
 import { findPublicUrl } from '../../delivery/links/public-url.ts';
 import { DkimKeys } from '../../delivery/mime/dkim.ts';
@@ -71,7 +71,7 @@ export async function mailInvitation(
   const relay = relays.find(({ id }) => id === sender.relay_id) ?? relays[0];
   if (relay === undefined) return sentence('invitation_no_server');
 
-  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const domain = domainOf(from);
   const mail = {
     id: 0,
     utr: randomUUID(),
