@@ -12,8 +12,8 @@ export type ThreadName =
   | 'replay-thread'
   | 'webhook-thread';
 
-/** The entry file of a worker thread: the compiled one next to compiled code, the source next to sources. */
+/** Returns the entry file of a worker thread. The build puts it beside all other files of the program. */
 export function threadFile(name: ThreadName): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new URL(`./threads/${name}.${extension}`, import.meta.url);
+  const isBuilt = import.meta.url.endsWith('.js');
+  return new URL(isBuilt ? `./${name}.js` : `./threads/${name}.ts`, import.meta.url);
 }
