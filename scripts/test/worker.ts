@@ -35,6 +35,17 @@ registerHooks({
   },
 });
 
+// Without this name, Fastify looks for the file of each plugin among all modules that are loaded, which took 2 % of the CPU time of all tests.
+const PLUGIN_NAME = Symbol.for('fastify.display-name');
+Object.defineProperty(Function.prototype, PLUGIN_NAME, {
+  get(this: { name: string }) {
+    return this.name;
+  },
+  set(this: object, value: string) {
+    Object.defineProperty(this, PLUGIN_NAME, { value });
+  },
+});
+
 /** The longest time that a file may take from the start or end of one of its tests to the next, in milliseconds. */
 const STEP_MS = Number(process.argv[2]);
 /** The file descriptor of the pipe to run.ts. */

@@ -10,7 +10,7 @@ import { GOOD, namesOf, requestOf } from './requests.ts';
 import { answered, fuzz } from './run.ts';
 import { newAccount, SETTINGS } from './world.ts';
 
-const cases = Number(process.env.FUZZ_CASES ?? 60);
+const cases = Number(process.env.FUZZ_CASES ?? 40);
 const isLong = process.env.FUZZ_CASES !== undefined;
 const seed = Number(process.env.FUZZ_SEED ?? 77600166);
 
