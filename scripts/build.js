@@ -129,6 +129,8 @@ async function buildProgram() {
       plugins: [WITHOUT_UNUSED, SHORT_PREFIXES],
       splitting: true,
       sourcemap: true,
+      // A stack trace needs only the names and lines of the sources.
+      sourcesContent: false,
       // V8 keeps the sources, with one byte a character where all of them allow it. Names stay, for the stack traces in the log.
       minifyWhitespace: true,
       minifySyntax: true,
