@@ -1,4 +1,5 @@
 /** Handles single-key shortcuts. If a user has switched them off, the page has no dialog that explains them. */
+import { isDialogOpen } from './open-dialog.ts';
 
 /** How long after `g` the next key still selects a page, in milliseconds. */
 const GO_MS = 1500;
@@ -15,7 +16,7 @@ help?.addEventListener('keydown', (event) => {
 function onKey(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(target)) return;
-  if (document.querySelector('dialog:popover-open') !== null) return;
+  if (isDialogOpen()) return;
   const isGoing = event.timeStamp < goUntil;
   goUntil = 0;
   if (isGoing) {
