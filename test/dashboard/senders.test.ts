@@ -85,6 +85,32 @@ t.test('a city is typed by its name, and by its state where the country has seve
 });
 
 t.test(
+  'a large city is offered and found by its German, local or English name, with or without its state',
+  async (t) => {
+    const { app, get, post } = await signedIn(t);
+    const offersFor = async (city: string): Promise<string[]> =>
+      JSON.parse((await get(`/settings/senders/cities?${new URLSearchParams({ country_id: GERMANY, city })}`)).text);
+    t.ok((await offersFor('mün')).includes('München, Bavaria'), 'by the name that is typed');
+    t.ok((await offersFor('Mun')).includes('Munich, Bavaria'));
+    for (const [city, name] of [
+      ['München', 'Munich'],
+      ['nürnberg, bavaria', 'Nuremberg'],
+      ['Cologne', 'Köln'],
+    ] as const) {
+      t.equal((await post('/settings/senders/new', { ...SENDER, city })).status, 303, city);
+      const found = app.db
+        .prepare('SELECT c.name FROM senders s JOIN cities c ON c.id = s.city_id ORDER BY s.id DESC')
+        .pluck()
+        .get();
+      t.equal(found, name);
+    }
+    const AFGHANISTAN = '1';
+    const elsewhere = await post('/settings/senders/new', { ...SENDER, country_id: AFGHANISTAN, city: 'München' });
+    t.equal(elsewhere.status, 422, 'in its own country only');
+  },
+);
+
+t.test(
   'saving the form keeps a city that it cannot show, because it is in another state than the sender',
   async (t) => {
     const { app, post } = await signedIn(t);

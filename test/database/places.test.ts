@@ -1,6 +1,7 @@
 /** Reference data: the committed places, their tables and their stable ids. */
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import t from 'tap';
+import { OTHER_NAMES } from '../../src/audience/places/other-names.ts';
 import { seedPlaces } from '../../src/database/reference-data.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
@@ -40,6 +41,20 @@ t.test('the tables', async (t) => {
       name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase(),
     );
     t.strictSame(names, [...names].sort());
+  });
+
+  t.test('every other name is of one city, and no city of the country is called so', async (t) => {
+    const count = client
+      .prepare<[string, string], number>(
+        'SELECT count(*) FROM cities c JOIN countries n ON n.id = c.country_id WHERE n.iso2 = ? AND c.name = ?',
+      )
+      .pluck();
+    for (const [country, others] of Object.entries(OTHER_NAMES)) {
+      for (const [name, otherNames] of Object.entries(others)) {
+        t.equal(count.get(country, name), 1, name);
+        for (const other of otherNames) t.equal(count.get(country, other), 0, other);
+      }
+    }
   });
 
   t.test('a division refers to a country, a city to a country and to a division of that country', async (t) => {

@@ -1,12 +1,13 @@
 /** Operations that look up countries, states and cities. */
 
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
 import { readCountries } from '../../database/reference-data.ts';
 import { cities, states } from '../../database/schema/index.ts';
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
+import { citiesWithOtherName } from './other-names.ts';
 
 /**
  * The maximum number of cities that a search by name returns. No country has more cities of the same name, so an exact name
@@ -50,19 +51,28 @@ export const listCountries = operation({
 
 export const findPlaces = operation({
   name: 'List the states of a country, and the cities of one of them (addition)',
-  description: `Without \`state_id\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country whose name begins with this text, in any state. Without a country both lists are empty.`,
+  description: `Without \`state_id\`: the cities that belong to no state. With \`city\`: the first ${MAX_FOUND} cities of the country with a name that begins with this text, in any state. Without a country both lists are empty.`,
   role: 'viewer',
   input: Type.Object({
     country_id: optionalReference(),
     state_id: optionalReference(),
-    city: Type.Optional(line({ description: 'The beginning of the name of a city, in any case.' })),
+    city: Type.Optional(
+      line({
+        description:
+          'The beginning of a name of a city, in any case. Large cities are also found by their German, local or English name.',
+      }),
+    ),
   }),
   output: Places,
   run({ db }, { country_id: country = 0, state_id: state = 0, city = '' }) {
     if (country === 0) return { states: [], cities: [] };
     const start = fold(city.trim());
     const ofState = state === 0 ? isNull(cities.state_id) : eq(cities.state_id, state);
-    const isMatching = start === '' ? ofState : sql`substr(fold(${cities.name}), 1, length(${start})) = ${start}`;
+    const isNamed = or(
+      sql`substr(fold(${cities.name}), 1, length(${start})) = ${start}`,
+      inArray(cities.name, citiesWithOtherName(country, start)),
+    );
+    const isMatching = start === '' ? ofState : isNamed;
     const matching = db
       .select()
       .from(cities)

@@ -1,6 +1,8 @@
 /** The city of a sender: typed by name, and found among the cities of its country. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type City, findPlaces, type Places } from '../../audience/places/operations.ts';
+import { namesOf } from '../../audience/places/other-names.ts';
+import { fold } from '../../database/functions/fold.ts';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { ask } from '../../ui/operations.ts';
@@ -14,15 +16,20 @@ export interface CityIds {
   city_id: number;
 }
 
-/** Returns the cities of a country whose name begins with the typed text, which may end with a comma and the name of a state. */
+/** Returns the cities of a country with a name that begins with the typed text, which may end with a comma and the name of a state. */
 async function findCities(request: FastifyRequest, country: number, typed: string): Promise<Places> {
-  const [city = ''] = typed.split(',');
-  if (country === 0 || city.trim() === '') return { states: [], cities: [] };
+  const city = withoutState(typed);
+  if (country === 0 || city === '') return { states: [], cities: [] };
   return await ask(request, findPlaces, { country_id: country, city });
 }
 
-/** Returns the name of a city with its state, which distinguishes cities of the same name. */
-function cityName({ name, state_id }: City, { states }: Places): string {
+/** Returns what was typed before the comma and the name of a state. */
+function withoutState(typed: string): string {
+  return typed.split(',', 1).join().trim();
+}
+
+/** Returns the name of a city, or another name of the city, with its state, which distinguishes cities of the same name. */
+function cityName({ name: ownName, state_id }: City, { states }: Places, name = ownName): string {
   const state = states.find(({ id }) => id === state_id)?.name;
   return state === undefined ? name : `${name}, ${state}`;
 }
@@ -40,8 +47,10 @@ export async function readCity(
   const places = await findCities(request, country, typed);
   const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
   const typedName = plain(typed);
-  const withState = places.cities.filter((city) => plain(cityName(city, places)) === typedName);
-  const matches = withState.length > 0 ? withState : places.cities.filter(({ name }) => plain(name) === typedName);
+  const citiesNamed = (nameOf: (city: City, name: string) => string) =>
+    places.cities.filter((city) => namesOf(city).some((name) => plain(nameOf(city, name)) === typedName));
+  const withState = citiesNamed((city, name) => cityName(city, places, name));
+  const matches = withState.length > 0 ? withState : citiesNamed((_, name) => name);
   const city = matches.find(({ id }) => id === storedId) ?? matches[0];
   if (city === undefined) return 'unknown';
   if (new Set(matches.map(({ state_id }) => state_id)).size > 1) return 'ambiguous';
@@ -60,7 +69,7 @@ export async function cityText(
   return city === undefined ? '' : cityName(city, places);
 }
 
-/** The field for the city. A script offers cities of the chosen country whose name begins with the typed text. */
+/** The field for the city. A script offers cities of the chosen country with a name that begins with the typed text. */
 export function CityField({ value, problems }: { value: string; problems: Problems }) {
   const language = useLanguage();
   return (
@@ -79,7 +88,10 @@ export function CityField({ value, problems }: { value: string; problems: Proble
   );
 }
 
-/** Registers the URL from which the script of `CityField` gets the cities to offer. */
+/**
+ * Registers the URL from which the script of `CityField` gets the cities to offer. Each city is offered by the name that begins with the
+ * typed text, because browsers hide all others.
+ */
 export async function cityOffers(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: { country_id?: string; city?: string } }>(
     '/settings/senders/cities',
@@ -90,7 +102,12 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
         /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0,
         city.slice(0, 255),
       );
-      return reply.send(places.cities.slice(0, MAX_OFFERED).map((found) => cityName(found, places)));
+      const start = fold(withoutState(city));
+      const offers = places.cities.slice(0, MAX_OFFERED).map((found) => {
+        const name = namesOf(found).find((name) => fold(name).startsWith(start));
+        return cityName(found, places, name);
+      });
+      return reply.send(offers);
     },
   );
 }

@@ -1,4 +1,4 @@
-/** Offers the cities of the chosen country whose name begins with the typed text. Without this script the whole name is typed. */
+/** Offers the cities of the chosen country with a name that begins with the typed text. Without this script the whole name is typed. */
 
 /** How long no key must be pressed before the cities are requested. */
 const PAUSE_MS = 200;
