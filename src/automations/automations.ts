@@ -7,7 +7,7 @@ import { and, asc, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { hasTargets } from '../audience/segments/segments.ts';
-import { findingsInAll, languageCounter, listErrors, type ShownSource } from '../campaigns/shown-mail.ts';
+import { checkFailure, findingsInAll, languageCounter, type ShownSource } from '../campaigns/shown-mail.ts';
 import { targetNames } from '../campaigns/single-sends.ts';
 import type { Config } from '../config.ts';
 import { readMailRules } from '../database/accounts.ts';
@@ -254,10 +254,8 @@ async function trySetLive(
 
 /** Throws 409 if the check found an error in a mail or in one of its versions. */
 function requireNoErrors(schedule: Schedule, findings: readonly RecordedFinding[]): void {
-  const codes = listErrors(findings);
-  if (codes === '') return;
-  const problem = { problem: sentence('held_check_failed', { codes }), code: 'check_failed' } as const;
-  throw conflict(problemOf('live_mail_broken', schedule, problem));
+  const problem = checkFailure(findings);
+  if (problem !== null) throw conflict(problemOf('live_mail_broken', schedule, { problem, code: 'check_failed' }));
 }
 
 /**

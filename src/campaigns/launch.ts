@@ -28,7 +28,7 @@ import { type Clock, isoTimestamp } from '../time/clock.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { Preparations } from './preparations.ts';
 import { launchesAt } from './schedule.ts';
-import { findingsInAll, languageCounter, listErrors } from './shown-mail.ts';
+import { checkFailure, findingsInAll, languageCounter } from './shown-mail.ts';
 import { hasStatus, holdQueuedSends, IS_TO_BE_HELD, startSend } from './status.ts';
 import { allVariants, asVariant } from './variants.ts';
 
@@ -215,10 +215,10 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
     frozen.frozen,
     (number) => ({ ...asVariant(db, send, number), single_send: send }),
   );
-  const errors = listErrors(findings ?? []);
+  const failure = checkFailure(findings ?? []);
   // A user of the dashboard has seen the check before sending, so errors stop only sends that a program queued.
-  if (errors !== '' && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
-    return { held_code: 'check_failed', held_reason: sentence('held_check_failed', { codes: errors }) };
+  if (failure !== null && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
+    return { held_code: 'check_failed', held_reason: failure };
   if (findings === null) return { ...frozen, findings, progress };
   const findMissingLanguages = languageCounter(db, send.user_id);
   const audience = {

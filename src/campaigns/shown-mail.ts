@@ -8,19 +8,20 @@ import { readMailRules } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { type LanguageVersion, type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
 import { type CheckedAudience, checkLanguages, type RecipientFinding } from '../delivery/checks/recipients-check.ts';
-import { FINDINGS } from '../delivery/checks/severity.ts';
+import { type ErrorCheck, FINDINGS, isErrorCheck } from '../delivery/checks/severity.ts';
 import { findLinkRules, freezeText } from '../delivery/compiling/freeze.ts';
 import { checkMail, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
+import { joinReasons } from '../delivery/queue/holds.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
-import { variantName } from '../delivery/queue/variant-groups.ts';
+import { isVariantName, variantName } from '../delivery/queue/variant-groups.ts';
 import { type CheckedContent, faultsIn, type MergedMail } from '../delivery/shown/shown-content.ts';
 import { invalid } from '../errors/failure.ts';
-import { type Said, sentence } from '../errors/sentences.ts';
+import { type Said, type Sentence, sentence } from '../errors/sentences.ts';
 import { knownPlaceholders, textsOf } from '../templates/content-warnings.ts';
 import { listAttachments } from './attachments.ts';
 import type { CompiledDrafts } from './compiled-drafts.ts';
@@ -178,12 +179,30 @@ export function findingsOnlyIn<Found extends Pick<RecordedFinding, 'code' | 'cou
   return findings.filter((finding) => !known.has(keyOf(finding))).map((finding) => ({ ...finding, version }));
 }
 
-/** Returns the codes of the errors among findings, each with its variant or version, such as `urls, foreign (B)`; empty if there is no error. */
-export function listErrors(findings: readonly RecordedFinding[]): string {
-  return findings
-    .filter(({ severity }) => severity === 'error')
-    .map(({ code, version }) => (version === undefined ? code : `${code} (${version})`))
-    .join(', ');
+/** What is wrong in a mail in which a check found an error. `names` are the names of the first findings. */
+const ERRORS: Readonly<Record<ErrorCheck, (names: string) => Sentence>> = {
+  leave: () => sentence('found_no_unsubscribe'),
+  address: () => sentence('found_no_address'),
+  urls: (names) => sentence('found_bad_links', { names }),
+  foreign: (names) => sentence('found_foreign_tags', { names }),
+  oneClick: (names) => sentence('found_no_one_click', { names }),
+  freemail: (names) => sentence('found_freemail', { names }),
+  headers: (names) => sentence('found_bad_headers', { names }),
+};
+
+/** Returns why a mail with these findings is not sent: its errors, with the variant or version that has them; null if there is no error. */
+export function checkFailure(findings: readonly RecordedFinding[]): Sentence | null {
+  const errors = joinReasons(
+    findings.flatMap(({ code, names, version }) => {
+      if (!isErrorCheck(code)) return [];
+      const error = ERRORS[code](names.join(', '));
+      if (version === undefined) return error;
+      return isVariantName(version)
+        ? sentence('found_in_variant', { name: version, error })
+        : sentence('found_in_version', { language: version, error });
+    }),
+  );
+  return errors === null ? null : sentence('held_check_failed', { errors });
 }
 
 /** Runs the checks on a mail and its recipient. */

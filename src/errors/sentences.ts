@@ -90,7 +90,16 @@ export const SENTENCES = {
     'The SMTP server refuses mail because of the sender or this machine, not because of the recipient, who is back in the queue: {reply}',
   held_by_refusals:
     'The SMTP server refuses mail because of the sender or this machine, not because of the recipients. {count} recipients in a row are back in the queue: {reply}',
-  held_check_failed: 'The check found errors in the e-mail: {codes}',
+  held_check_failed: 'The check found errors in the e-mail: {errors}',
+  found_in_variant: 'in variant {name}: {error}',
+  found_in_version: 'in the version in {language}: {error}',
+  found_no_unsubscribe: 'there is no unsubscribe link',
+  found_no_address: 'the postal address is missing',
+  found_bad_links: 'links lead nowhere or to this machine only: {names}',
+  found_foreign_tags: 'placeholders of other services are sent as they are: {names}',
+  found_no_one_click: 'one-click unsubscribe (RFC 8058) is missing or wrong: {names}',
+  found_freemail: 'mail from an address at {names} fails DMARC, so mail providers refuse it or file it as spam',
+  found_bad_headers: 'these headers have to be there exactly once: {names}',
   held_too_many_bounces:
     'Among the first {results} e-mails {bounces} bounced. More than 5% is a sign that addresses are old or invented, and harms the trust in the sender.',
   held_too_many_refusals:

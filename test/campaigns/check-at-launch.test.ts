@@ -39,8 +39,13 @@ t.test('where the account says so, an error stops a campaign of the API and none
   t.match(await sendReport(app, bad), {
     status: 0,
     held_code: 'check_failed',
-    held_reason: 'The check found errors in the e-mail: foreign',
+    held_reason: 'The check found errors in the e-mail: placeholders of other services are sent as they are: *|FNAME|*',
   });
+  const inGerman = { headers: { ...headers, 'accept-language': 'de' } };
+  t.match(
+    (await app.page('GET', `/campaigns/${bad}`, inGerman)).text,
+    'Die Prüfung fand Fehler in der Mail: Platzhalter anderer Dienste werden so gesendet, wie sie sind: *|FNAME|*',
+  );
   t.match(await sendDetails(app, good), { status: 3, delivered: 3 });
   t.match(await sendDetails(app, ofDashboard), { status: 3, delivered: 3 });
 });
@@ -51,9 +56,21 @@ async function badTemplate(app: Parameters<typeof sendReport>[0]): Promise<numbe
   return (await app.one.call('POST', '/templates/create', { form })).body.message.id;
 }
 
-for (const [path, name, form] of [
-  ['/single/send/variants', 'B', { subjects: ['Other'], winner_by: 'hand', share: 100 }],
-  ['/single/send/languages', 'fr', { language: 'fr', subject: 'Salut' }],
+for (const [path, name, place, inGerman, form] of [
+  [
+    '/single/send/variants',
+    'B',
+    'in variant B',
+    'in Variante B',
+    { subjects: ['Other'], winner_by: 'hand', share: 100 },
+  ],
+  [
+    '/single/send/languages',
+    'fr',
+    'in the version in fr',
+    'in der Fassung auf Französisch',
+    { language: 'fr', subject: 'Salut' },
+  ],
 ] as const)
   t.test(`an error in ${name} alone is found there, and stops the campaign of the API`, async (t) => {
     const { app, body } = await readyToSend(t);
@@ -83,11 +100,14 @@ for (const [path, name, form] of [
     const page = (await app.page('GET', `/campaigns/${utr}`, { headers })).text;
     t.match(page, name === 'B' ? '<b>Variant B: </b>' : '<b>French: </b>');
     await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 1 } });
-    t.match(await sendReport(app, await start()), {
+    const held = await start();
+    t.match(await sendReport(app, held), {
       status: 0,
       held_code: 'check_failed',
-      held_reason: `The check found errors in the e-mail: foreign (${name})`,
+      held_reason: `The check found errors in the e-mail: ${place}: placeholders of other services`,
     });
+    const german = { headers: { ...headers, 'accept-language': 'de' } };
+    t.match((await app.page('GET', `/campaigns/${held}`, german)).text, `${inGerman}: Platzhalter anderer Dienste`);
   });
 
 t.test('where the account says so, an error in any mail keeps an automation of the API from going live', async (t) => {
@@ -100,7 +120,7 @@ t.test('where the account says so, an error in any mail keeps an automation of t
   await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 1 } });
   const refused = await app.one.call('GET', '/automations/set-live', { query: { utr } });
   t.equal(refused.status, 409, refused.text);
-  t.match(refused.body.errors, /cannot go live: The check found errors in the e-mail: foreign/);
+  t.match(refused.body.errors, /cannot go live: The check found errors in the e-mail: placeholders of other services/);
   t.equal(app.db.prepare('SELECT status FROM automations').pluck().get(), 0);
   await app.one.call('POST', '/sending/mails/save', { form: { stops_errors: 0 } });
   await live();

@@ -1,5 +1,6 @@
 /** The sentences about the findings of a check, in the language of the user. */
 import type { FoundCheck } from '../../delivery/checks/severity.ts';
+import { isVariantName } from '../../delivery/queue/variant-groups.ts';
 import type { Language } from '../../ui/words/index.ts';
 import { fieldLabel, languageNamer } from '../../ui/words/known.ts';
 
@@ -59,7 +60,7 @@ function missingPartNames(parts: readonly string[], language: Language): string 
 
 /** Returns the name of a variant, such as B, or the name of the language of a version. */
 export function versionName(version: string, language: Language): string {
-  return /^[A-Z]$/.test(version)
+  return isVariantName(version)
     ? language.say('compose.variants.one', { name: version })
     : languageNamer(language)(version);
 }

@@ -22,7 +22,7 @@ interface Judgement {
   readonly place: Place;
 }
 
-const OF_MAIL: Readonly<Record<FoundCheck, Judgement>> = {
+const OF_MAIL = {
   leave: { severity: 'error', place: 'content' },
   address: { severity: 'error', place: 'sender' },
   addressLacks: { severity: 'warning', place: 'sender' },
@@ -50,11 +50,21 @@ const OF_MAIL: Readonly<Record<FoundCheck, Judgement>> = {
   freemail: { severity: 'error', place: 'sender' },
   signature: { severity: 'warning', place: 'sender' },
   headers: { severity: 'error', place: 'content' },
-};
+} as const satisfies Readonly<Record<FoundCheck, Judgement>>;
+
+/** A check whose findings are errors. */
+export type ErrorCheck = {
+  [Check in FoundCheck]: (typeof OF_MAIL)[Check]['severity'] extends 'error' ? Check : never;
+}[FoundCheck];
 
 /** Whether a recorded code names a check of the mail itself that this release knows. */
 export function isFoundCheck(code: string): code is FoundCheck {
   return Object.hasOwn(OF_MAIL, code);
+}
+
+/** Whether a recorded code names a check whose findings are errors. */
+export function isErrorCheck(code: string): code is ErrorCheck {
+  return isFoundCheck(code) && OF_MAIL[code].severity === 'error';
 }
 
 /** The judgement of each finding, about the mail itself or about its recipients. */

@@ -23,18 +23,21 @@ const BY_OPERATOR = 'sending_held';
 const BY_CLOCK = 'sending_held_by_clock';
 const BY_SETTINGS = 'sending_held_by_settings';
 
+/** Returns several reasons as one, separated by semicolons; null if there is no reason. */
+export function joinReasons(reasons: readonly Said[]): Said | null {
+  return reasons.reduceRight<Said | null>(
+    (more, reason) => (more === null ? reason : sentence('held_and', { reason, more })),
+    null,
+  );
+}
+
 /** Returns the reason why sending is held, including every cause; null if it is not held. */
 export function sendingHeldReason(client: Database): Said | null {
   const causes = client
     .prepare<string[], string>('SELECT value FROM installation WHERE name IN (?, ?, ?) ORDER BY name')
     .pluck()
     .all(BY_OPERATOR, BY_CLOCK, BY_SETTINGS);
-  return causes
-    .map((cause) => readStored(cause))
-    .reduceRight<Said | null>(
-      (more, reason) => (more === null ? reason : sentence('held_and', { reason, more })),
-      null,
-    );
+  return joinReasons(causes.map((cause) => readStored(cause)));
 }
 
 /** Whether sending is held for a cause that an operator can end. */

@@ -109,6 +109,8 @@ export class Language {
     if (name === 'field' && code.startsWith('field_'))
       return (Object.hasOwn(fields, String(value)) && fields[String(value)]) || String(value);
     if (typeof value === 'number') return this.number(value);
+    if (name === 'language')
+      return formatter(Intl.DisplayNames, this.locale, { type: 'language' }).of(String(value)) ?? String(value);
     return UNCHANGED_VALUES.includes(name) ? String(value) : this.sentence(value);
   }
 

@@ -83,7 +83,17 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen des Empfängers, der wieder in der Warteschlange ist: {reply}',
   held_by_refusals:
     'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen der Empfänger. {count} Empfänger in Folge sind wieder in der Warteschlange: {reply}',
-  held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
+  held_check_failed: 'Die Prüfung fand Fehler in der Mail: {errors}',
+  found_in_variant: 'in Variante {name}: {error}',
+  found_in_version: 'in der Fassung auf {language}: {error}',
+  found_no_unsubscribe: 'es gibt keinen Abmeldelink',
+  found_no_address: 'die Postanschrift fehlt',
+  found_bad_links: 'Links führen nirgendwohin oder nur auf diesen Rechner: {names}',
+  found_foreign_tags: 'Platzhalter anderer Dienste werden so gesendet, wie sie sind: {names}',
+  found_no_one_click: 'das Abmelden mit einem Klick (RFC 8058) fehlt oder ist falsch: {names}',
+  found_freemail:
+    'Mails von einer Adresse bei {names} bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab',
+  found_bad_headers: 'diese Kopfzeilen müssen genau einmal da sein: {names}',
   held_too_many_bounces:
     'Von den ersten {results} Mails waren {bounces} Bounces. Mehr als 5 % sprechen für alte oder erfundene Adressen und schaden dem Ruf des Absenders.',
   held_too_many_refusals:
