@@ -1,5 +1,5 @@
 /** Senders and their verification mail: what leaves, what does not, and where an owner reads about it. */
-
+import PostalMime from 'postal-mime';
 import t, { type Test } from 'tap';
 import type { Courier } from '../../src/delivery/transport/courier.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -77,6 +77,26 @@ t.test('confirming an address confirms every sender of the account that has it',
   const entry = { account_id: 1, actor: '', subject: 'hello@example.com', address: '127.0.0.1' };
   t.strictSame(logged, [entry], 'the log says so, once');
 });
+
+t.test(
+  'a key pair gets the verification mail in the language of Accept-Language, or else of the mails of the account',
+  async (t) => {
+    const app = await startApp(t);
+    const subjectTo = async (from_email: string, headers: Record<string, string> = {}) => {
+      const form = { ...SHOP_SENDER, from_email };
+      t.equal((await app.one.call('POST', '/sender/save', { form, headers })).status, 200);
+      await app.background();
+      const raw = app.db.prepare<[], Buffer>('SELECT raw FROM outbox ORDER BY id DESC LIMIT 1').pluck().get();
+      return (await PostalMime.parse(raw ?? '')).subject;
+    };
+    t.equal(await subjectTo('a@example.com'), 'Confirm a@example.com');
+    t.equal(await subjectTo('b@example.com', { 'accept-language': 'de-AT' }), 'b@example.com bestätigen');
+    await app.one.call('POST', '/sending/mails/save', { form: { language: 'de' } });
+    t.equal(await subjectTo('c@example.com'), 'c@example.com bestätigen');
+    t.equal(await subjectTo('d@example.com', { 'accept-language': 'fr' }), 'd@example.com bestätigen');
+    t.equal(await subjectTo('e@example.com', { 'accept-language': 'en' }), 'Confirm e@example.com');
+  },
+);
 
 t.test('no verification mail goes to an unsubscribed or suppressed address, and the report says why', async (t) => {
   const { app, save, resend, report, block, mails } = await started(t);
