@@ -50,17 +50,19 @@ async function request(
       throw new ToolError(`${url} cannot be reached: ${reasonOf(error)}`);
     });
   if (text.length > MAX_ANSWER_CHARACTERS) throw new ToolError('The answer is too long: ask for less of it');
-  const { status, message, errors } = parse(text, url);
-  if (status !== 'success') throw new ToolError(typeof errors === 'string' ? errors : JSON.stringify(errors));
-  return Object(message);
+  const { status, message, errors } = parse(text);
+  if (status === 'success') return Object(message);
+  if (errors === undefined) throw new ToolError(`${url} does not answer as Sendlark does: check SENDLARK_URL`);
+  throw new ToolError(typeof errors === 'string' ? errors : JSON.stringify(errors));
 }
 
-function parse(text: string, url: string): Fields {
+/** Returns the fields of an answer; none if the answer is not JSON. */
+function parse(text: string): Fields {
   try {
     const visible: unknown = JSON.parse(text, (name, value: unknown) => (name === SECRET_FIELD ? undefined : value));
     return Object(visible);
   } catch {
-    throw new ToolError(`${url} does not answer as Sendlark does: check SENDLARK_URL`);
+    return {};
   }
 }
 
