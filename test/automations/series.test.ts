@@ -1,5 +1,6 @@
 /** Mails of a live automation that are edited, fail or wait, and people who leave between them. */
 import t from 'tap';
+import { isoTimestamp } from '../../src/time/clock.ts';
 import { ACCEPTED, DAY, HOUR, LATER, REFUSED, startSeries, startShop, UNKNOWN } from '../support/shop.ts';
 
 t.test('a mail that was deleted never leaves, not to those queued either; what replaced it does', async (t) => {
@@ -95,6 +96,34 @@ t.test('after a sender is deleted and replaced, nothing leaves from the deleted 
   const mails = await shop.mails();
   t.match(mails, [{ subject: 'again', from: 'New <new@example.com>' }]);
   t.equal(mails.length, 1);
+});
+
+t.test('the report says when the first of the contacts who wait for an e-mail gets it', async (t) => {
+  const shop = await startShop(t);
+  const { report, pause, live } = await startSeries(shop, { one: 0, two: 24 });
+  const dueTimes = async () =>
+    (await report()).mails.map(({ next_due_at }: { next_due_at: string | null }) => next_due_at);
+  const tomorrow = () => isoTimestamp(new Date(shop.app.clock.now().getTime() + DAY));
+  t.strictSame(await dueTimes(), [null, null], 'nobody waits');
+  await shop.add('ann');
+  await shop.app.background();
+  const dueOfAnn = tomorrow();
+  await shop.pass(HOUR);
+  await shop.add('bob');
+  await shop.app.background();
+  const dueOfBob = tomorrow();
+  t.strictSame(await dueTimes(), [null, dueOfAnn], 'the earlier of two');
+  await shop.post('/global-unsubscribes/save', { email_address: 'ann@example.org' });
+  await shop.pass(DAY - HOUR);
+  t.match(await report(), { people: [{ state: 'left' }, { state: 'waiting', count: 1 }] });
+  t.strictSame(await dueTimes(), [null, dueOfBob], 'without those who exited');
+  await pause();
+  t.strictSame(await dueTimes(), [null, null], 'while it is paused');
+  await live();
+  t.strictSame(await dueTimes(), [null, dueOfBob]);
+  shop.relay.answer = () => LATER;
+  await shop.pass(HOUR);
+  t.match(await report(), { mails: [{}, { waiting: 1, next_due_at: null }] }, 'not of an e-mail that is queued');
 });
 
 t.test('a person who is deleted and imported again between two mails goes on; one who is not leaves', async (t) => {
