@@ -27,7 +27,7 @@ import {
   said,
   zeroOrOne,
 } from '../http/requests/schemas.ts';
-import { type Context, operation } from '../operations/operation.ts';
+import { operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
 
 const DEFAULT_ROWS = 50;
@@ -121,9 +121,8 @@ export const listMails = operation({
     mails: Type.Array(Mail, { description: 'The e-mails, the newest first.' }),
     next_before_id: nullable(integer(), 'The before_id of the next page; null at the end.'),
   }),
-  run(context, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {
-    const { db, accountId: account } = context;
-    const addressId = email ? addressIdOf(context, email) : undefined;
+  run({ db, accountId: account }, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {
+    const addressId = email ? (findAddressId(db, account, parseAddress(email)) ?? 0) : undefined;
     const oldest = state === undefined ? 0 : oldestExamined(db.$client, account, addressId, before);
     const rows = db.$client.prepare<[Record<string, number>], MailRow>(listQueryText({ state, addressId })).all({
       account,
@@ -138,12 +137,6 @@ export const listMails = operation({
     return { mails: page.map(mailRecord), next_before_id: lastExamined || null };
   },
 });
-
-/** Returns the id of an address of the account; 0 if it has no such address. */
-function addressIdOf({ db, accountId }: Context, email: string): number {
-  const address = parseAddress(email);
-  return (address && findAddressId(db, accountId, address)) ?? 0;
-}
 
 interface MailRow
   extends Omit<

@@ -156,8 +156,9 @@ export function addressId(db: Db, accountId: number, address: Address): number {
   ).id;
 }
 
-/** Returns the id of the account's row of this address; undefined if there is no such row. */
-export function findAddressId(db: Db, accountId: number, address: Address): number | undefined {
+/** Returns the id of the account's row of this address; undefined if there is no such row, or if `address` is null. */
+export function findAddressId(db: Db, accountId: number, address: Address | null): number | undefined {
+  if (address === null) return undefined;
   return db.$client
     .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
     .pluck()

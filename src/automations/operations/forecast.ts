@@ -1,11 +1,12 @@
 /** Forecasts which mails of an automation a contact will get and when, or why the contact will get no more. */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
+import { findAddressId } from '../../audience/contacts/address-rows.ts';
+import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ineligibilityReason } from '../../audience/eligibility.ts';
 import type { Db } from '../../database/open.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, type STEP_OUTCOMES } from '../../database/schema/index.ts';
 import { endReason, POSITION, waitMs } from '../../delivery/queue/enrolment-state.ts';
-import { findAddressId } from '../../delivery/reporting/why.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
 import {
@@ -100,7 +101,7 @@ export function forecastFor(
 ): Plan {
   const client = db.$client;
   const isLive = asIfLive || automation.status === AUTOMATION_STATUS.live;
-  const addressId = (email === null ? 0 : findAddressId(client, automation.user_id, email)) || undefined;
+  const addressId = findAddressId(db, automation.user_id, email === null ? null : parseAddress(email));
   const schedules = listSchedules(db, automation.id);
   const enrolment =
     addressId === undefined

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
+import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { CheckedRules } from '../../campaigns/operations/why.ts';
 import { AUTOMATION_STATUS, BARS_ENTRY, STEP_KINDS, STEP_OUTCOMES, type Target } from '../../database/schema/index.ts';
@@ -13,7 +14,6 @@ import {
   type CheckedRule,
   checked,
   contactRules,
-  findAddressId,
   findContactAt,
   minuteOf,
   outsideRule,
@@ -35,7 +35,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { type Automation, requireAutomation } from '../automations.ts';
+import { type Automation, requireAutomation, targetOf } from '../automations.ts';
 import { ByUtr } from './automations.ts';
 import { forecastFor, type PlannedStep, timed } from './forecast.ts';
 
@@ -99,8 +99,9 @@ export const explainAutomation = operation({
       zone: config.TIME_ZONE,
       asIfLive: false,
     });
-    const address = findAddressId(client, accountId, typedEmail);
-    const email = parseAddress(typedEmail)?.normalized ?? '';
+    const typed = parseAddress(typedEmail);
+    const address = findAddressId(db, accountId, typed) ?? 0;
+    const email = typed?.normalized ?? '';
     const question = {
       account: accountId,
       address,
@@ -127,7 +128,7 @@ export const explainAutomation = operation({
           checked('started', isLive, sentence(isLive ? 'why_started' : 'why_not_started'), 'why_start'),
           ...sendingRules(db, question, [automation]),
           ...(nextMail === undefined ? [] : senderRules(client, question, nextMail.schedule.sender_id)),
-          targetRule(client, targetForRule(automation), address),
+          targetRule(client, targetOf(automation), address),
           entryRule(context, automation, plan, address),
           outsideRule(client, 'goal', segment(automation.goal_segment_id), address),
           outsideRule(client, 'exit', segment(automation.exit_segment_id), address),
@@ -142,11 +143,6 @@ export const explainAutomation = operation({
 /** Returns true for a mail that the contact may still get. */
 function isMailToCome({ schedule, taken, is_elsewhere }: PlannedStep): boolean {
   return schedule.kind === 'mail' && !is_elsewhere && (taken === undefined || taken.due_at !== null);
-}
-
-/** Returns the list or segment of an automation; a list with id 0 if no target is chosen yet. */
-function targetForRule({ automation_for: id, automation_for_table: table }: Automation): Target[] {
-  return [{ table: table === 'segments' ? 'segments' : 'contacts', id: String(id) }];
 }
 
 /** Returns the rule about entering. It is met if the contact is in the automation, or may enter it. */

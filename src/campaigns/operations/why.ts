@@ -1,12 +1,12 @@
 /** The operation that explains why one contact gets a campaign or not, with the state of the mail, and each rule with its current value. */
 import Type, { type Static } from 'typebox';
+import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { DUE } from '../../delivery/queue/due.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import {
   checked,
   contactRules,
-  findAddressId,
   findContactAt,
   outsideRule,
   RULES,
@@ -89,8 +89,9 @@ export const explainSingleSend = operation({
     const client = db.$client;
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
-    const address = findAddressId(client, accountId, typedEmail);
-    const email = parseAddress(typedEmail)?.normalized ?? '';
+    const typed = parseAddress(typedEmail);
+    const address = findAddressId(db, accountId, typed) ?? 0;
+    const email = typed?.normalized ?? '';
     const question = {
       account: accountId,
       address,

@@ -3,7 +3,6 @@
  * change it.
  */
 import type { Database } from 'better-sqlite3';
-import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { isInactive, isLiveContact } from '../../audience/eligibility.ts';
 import { findSuppressionReason } from '../../audience/suppressions.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
@@ -81,15 +80,6 @@ export interface Question {
   ignoresCaps: boolean;
   now: Date;
   timeZone: string;
-}
-
-/** Returns the id of this address of the account; 0 if the account does not have it. */
-export function findAddressId(client: Database, accountId: number, email: string): number {
-  const id = client
-    .prepare<[number, string], number>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
-    .pluck()
-    .get(accountId, parseAddress(email)?.normalized ?? '');
-  return id ?? 0;
 }
 
 /** Returns the id of a contact of the account with this address; null if there is none. */

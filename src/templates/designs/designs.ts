@@ -5,6 +5,7 @@
 import { asc, desc, eq, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
+import { targetOf } from '../../automations/automations.ts';
 import { requireOwnAddresses } from '../../campaigns/test-mail.ts';
 import type { Db } from '../../database/open.ts';
 import { ownedBy, recordUtr } from '../../database/ownership.ts';
@@ -138,7 +139,7 @@ function readDesign(db: Db, kind: string, utr: string, until: number): Design | 
       kind,
       title: automation.automation_name,
       unsubscribe_group_id: Number(automation.unsubscribe_group_id),
-      targets: automationTargets(automation),
+      targets: targetOf(automation),
       excluded: [],
       isDraft: automation.status === AUTOMATION_STATUS.draft,
       locked: null,
@@ -196,13 +197,6 @@ function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
     template_json: json_code,
     template_html: json_code === '' ? html_code : '',
   };
-}
-
-function automationTargets({
-  automation_for: id,
-  automation_for_table: table,
-}: typeof automations.$inferSelect): Target[] {
-  return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
 /** Returns when the links to this design were last revoked, in epoch milliseconds; 0 if they were never revoked. */
