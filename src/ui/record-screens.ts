@@ -1,6 +1,6 @@
 /** Registers the routes with which records of a kind are added, changed and deleted. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageRoute } from '../http/pages/layout.ts';
+import { type ById, pageRoute } from '../http/pages/layout.ts';
 import type { FormValues } from './components/form.tsx';
 import type { Attempt, Refusal } from './operations.ts';
 
@@ -30,7 +30,6 @@ interface RecordScreens<Added> {
 export function recordScreens<Added>(app: FastifyInstance, screens: RecordScreens<Added>): void {
   const { path, addsInList = false, form, add, change, remove, show, done } = screens;
   const recordPath = `${path}/:id`;
-  type ById = { Params: { id: string } };
   const showRefusal = (
     request: FastifyRequest,
     reply: FastifyReply,

@@ -9,7 +9,7 @@ import { Findings } from '../../campaigns/screens/findings.tsx';
 import { Waits } from '../../campaigns/screens/waits.tsx';
 import { COMMON_HELD_CODES } from '../../delivery/queue/holds.ts';
 import { listForms } from '../../forms/operations/forms.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { unverifiedReason, WhyHeld } from '../../senders/screens/unverified.tsx';
 import { readWindow } from '../../senders/sending-times/operations.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -387,10 +387,6 @@ function Figure({ label, value }: { label: string; value: string }) {
       <dd>{value}</dd>
     </div>
   );
-}
-
-interface ByUtr {
-  Params: { utr: string };
 }
 
 /** Registers the routes that start, pause, duplicate and delete an automation. */

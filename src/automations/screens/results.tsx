@@ -1,6 +1,6 @@
 /** The page of the results of an automation, compared with its control group. */
 import type { FastifyInstance } from 'fastify';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Chart } from '../../ui/components/chart.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -10,13 +10,9 @@ import { readSummary } from '../operations/reports.ts';
 import { type Results, readResults } from '../operations/results.ts';
 import { editAddress, sendAutomationPage } from './changing.tsx';
 
-interface Call {
-  Params: { utr: string };
-}
-
 /** Registers the page of the results of an automation. */
 export async function resultsScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<Call>(app, '/automations/:utr/results', async (request, reply) => {
+  pageRoute<ByUtr>(app, '/automations/:utr/results', async (request, reply) => {
     const { utr } = request.params;
     const { automation_name: title } = await ask(request, readSummary, { utr });
     const { results } = await ask(request, readResults, { utr });

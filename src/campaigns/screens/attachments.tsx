@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { makeUploadFolder } from '../../audience/import/uploads.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { installMultipart, readFileUpload } from '../../http/requests/forms.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -16,10 +16,6 @@ import { useLanguage } from '../../ui/words/index.ts';
 import { addAttachment, MAX_ATTACHED_BYTES, removeAttachment } from '../operations/attachments.ts';
 import { type Draft, readDraft } from '../operations/drafts.ts';
 import { sendStep, stepPath } from './compose/step.tsx';
-
-interface ByUtr {
-  Params: { utr: string };
-}
 
 /** Registers the page of a campaign's attachments. */
 export async function attachmentsScreen(app: FastifyInstance): Promise<void> {

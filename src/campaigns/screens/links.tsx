@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readLinkTexts } from '../../delivery/compiling/show.ts';
 import type { MarkedLink } from '../../delivery/shown/mail-frame.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { Card, Empty } from '../../ui/components/surface.tsx';
@@ -33,7 +33,7 @@ interface Link {
 
 /** Registers the page with the table of the links, and the mail with the clicks for the frame below the table. */
 export async function linksScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/links', async (request, reply) => {
+  pageRoute<ByUtr>(app, '/campaigns/:utr/links', async (request, reply) => {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
     const { report, html } = await readClicks(request, utr);
@@ -42,7 +42,7 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
     return sendPart(request, reply, { summary, now: clock.now(), current: 'links' }, content);
   });
 
-  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/links/mail', async (request, reply) => {
+  pageRoute<ByUtr>(app, '/campaigns/:utr/links/mail', async (request, reply) => {
     const language = languageOf(request, viewerOf(request));
     const { report, html } = await readClicks(request, request.params.utr);
     if (html === null) return sendBusyFrame(reply, language);

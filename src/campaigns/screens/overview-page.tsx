@@ -1,6 +1,6 @@
 /** The overview page of a campaign. */
 import type { FastifyInstance } from 'fastify';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { ask } from '../../ui/operations.ts';
 import { viewerOf } from '../../ui/signed-in.ts';
@@ -12,7 +12,7 @@ import { Variants } from './variant-results.tsx';
 
 /** Registers the overview page, which is the first page of a campaign. */
 export async function overviewPage(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr', async (request, reply) => {
+  pageRoute<ByUtr>(app, '/campaigns/:utr', async (request, reply) => {
     const { utr } = request.params;
     const summary = await ask(request, readSummary, { utr });
     const { report } = await ask(request, readReport, { utr });

@@ -1,6 +1,6 @@
 /** The pages that send a completed campaign again: to contacts who did not open it, and to contacts who joined its audience later. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Versions } from '../../templates/languages/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
@@ -17,10 +17,6 @@ import { readSummary, type Summary } from '../operations/reports.ts';
 import { countUnopened, resendToUnopened } from '../operations/resend.ts';
 import { countJoined, sendToJoined } from '../operations/send-to-joined.ts';
 import { stepPath } from './compose/step.tsx';
-
-interface ByUtr {
-  Params: { utr: string };
-}
 
 /** Registers the page that sends a campaign again to contacts who did not open it, and the page that sends it to contacts who joined later. */
 export async function resendScreen(app: FastifyInstance): Promise<void> {

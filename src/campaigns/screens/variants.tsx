@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { SINGLE_SEND_STATUS, WINNER_BY } from '../../database/schema/index.ts';
 import { variantName } from '../../delivery/queue/variant-groups.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -19,10 +19,6 @@ import { languageNamer } from '../../ui/words/known.ts';
 import { type Draft, MAX_VARIANTS, readDraft } from '../operations/drafts.ts';
 import { MAX_TEST_HOURS, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
 import { sendStep, stepPath } from './compose/step.tsx';
-
-interface ByUtr {
-  Params: { utr: string };
-}
 
 /** Registers the page of an A/B test, and the routes that save and remove the test. */
 export async function variantsScreen(app: FastifyInstance): Promise<void> {

@@ -16,6 +16,11 @@ export interface ById {
   Params: { id: string };
 }
 
+/** A route with the utr of a record. */
+export interface ByUtr {
+  Params: { utr: string };
+}
+
 /** Registers a page. The handler must ensure that a HEAD request neither changes nor counts anything. */
 export function pageRoute<Route extends RouteGenericInterface>(
   app: FastifyInstance,

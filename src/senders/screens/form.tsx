@@ -1,8 +1,10 @@
 /** The form that adds or changes a sender, and the confirmation before it is deleted. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { type Country, listCountries } from '../../audience/places/operations.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
+import type { ById } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
@@ -49,7 +51,6 @@ interface Form {
 }
 
 type Sending = Static<typeof readRelays.output>;
-type ById = { Params: { id: string } };
 
 /** Registers the pages that add, change and delete senders. */
 export async function senderForms(app: FastifyInstance): Promise<void> {

@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE_NAMES, type DeliveryState } from '../../database/schema/index.ts';
 import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -124,7 +124,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
 }
 
 async function transactionalMailScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<{ Params: { utr: string } }>(app, '/transactional/:utr', async (request, reply) => {
+  pageRoute<ByUtr>(app, '/transactional/:utr', async (request, reply) => {
     const viewer = viewerOf(request);
     const { mail } = await ask(request, readMail, request.params);
     const title = mail.subject || languageOf(request, viewer).say('outbox.noSubject');

@@ -2,8 +2,10 @@
  * The list of an account's webhooks, and the page of a webhook: its state and form, tests, its log, and the buttons that switch it,
  * rotate its secret and delete it.
  */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
+import type { ById } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
 import type { UncheckedInput } from '../../operations/perform.ts';
 import { LinkButton } from '../../ui/components/button.tsx';
@@ -48,8 +50,7 @@ const WEBHOOK_FORM = form(saveWebhook.input, [
   { name: 'note', label: 'webhooks.field.note', hint: 'webhooks.hint.note' },
 ]);
 
-interface ById {
-  Params: { id: string };
+interface Call extends ById {
   Querystring: {
     /** The log shows attempts with lower ids. */
     before?: string;
@@ -78,7 +79,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
   ) => {
     const { status = 200, values, problems, problem, secret } = content;
     const webhook = await ask(request, readWebhook, { id });
-    const query: ById['Querystring'] = Object(request.query);
+    const query: Call['Querystring'] = Object(request.query);
     const [log, requested] = await Promise.all([readLog(request, id, query), readRequested(request, id, query)]);
     const now = app.deps.clock.now();
     return sendSettings(
@@ -159,7 +160,7 @@ async function readAttempts(
 }
 
 /** Returns the page of the log that the query string selects. */
-async function readLog(request: FastifyRequest, id: string, { before, result }: ById['Querystring']): Promise<Log> {
+async function readLog(request: FastifyRequest, id: string, { before, result }: Call['Querystring']): Promise<Log> {
   const onlyFailed = result === 'failed';
   const isOlderPage = isNumber(before);
   const entries = await readAttempts(request, {
@@ -181,7 +182,7 @@ async function readLog(request: FastifyRequest, id: string, { before, result }: 
 async function readRequested(
   request: FastifyRequest,
   id: string,
-  { asked, after }: ById['Querystring'],
+  { asked, after }: Call['Querystring'],
 ): Promise<Requested | null> {
   if (!isNumber(asked) || !isNumber(after)) return null;
   const [newest] = await readAttempts(request, { id, event_id: asked, limit: 1 });

@@ -1,7 +1,7 @@
 /** Bulk actions on contacts: the confirmation page with the number of contacts, and the page with the progress. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { contactJobs } from '../../../database/schema/index.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Meter, Stats } from '../../../ui/components/figures.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';
@@ -87,7 +87,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     return refuse(request, reply, started);
   }
 
-  pageRoute<{ Params: { id: string } }>(app, '/contacts/actions/:id', async (request, reply) => {
+  pageRoute<ById>(app, '/contacts/actions/:id', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const { job } = await ask(request, readAction, { id: request.params.id });
@@ -103,7 +103,7 @@ export async function peopleActions(app: FastifyInstance): Promise<void> {
     cancel: cancelAction,
     undo: undoAction,
   })) {
-    app.post<{ Params: { id: string } }>(`/contacts/actions/:id/${change}`, async (request, reply) => {
+    app.post<ById>(`/contacts/actions/:id/${change}`, async (request, reply) => {
       const { id } = request.params;
       const changed = await attempt(request, operation, { id });
       if ('output' in changed) return reply.redirect(`/contacts/actions/${encodeURIComponent(id)}`, 303);

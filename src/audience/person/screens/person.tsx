@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { shownDeliveryState } from '../../../delivery/reporting/mailing-report.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { SelectField } from '../../../ui/components/field.tsx';
@@ -35,14 +35,13 @@ import {
 
 type Group = Static<typeof listGroups.record>;
 
-interface WithId {
-  Params: { id: string };
+interface Call extends ById {
   Querystring: Record<string, unknown>;
 }
 
 /** Registers the page of a contact, and its actions. */
 export async function personScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<WithId>(app, '/contacts/:id', async (request, reply) => {
+  pageRoute<Call>(app, '/contacts/:id', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const contact_id = request.params.id;
@@ -90,7 +89,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     );
   });
 
-  app.post<WithId>('/contacts/:id/unsubscribe', async (request, reply) => {
+  app.post<Call>('/contacts/:id/unsubscribe', async (request, reply) => {
     const contact_id = request.params.id;
     const [topic = ''] = texts(Object(request.body).topic);
     const { person } = await ask(request, readPerson, { contact_id });
@@ -100,7 +99,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(`/contacts/${encodeURIComponent(contact_id)}`, 303);
   });
 
-  app.get<WithId>('/contacts/:id/export', async (request, reply) => {
+  app.get<Call>('/contacts/:id/export', async (request, reply) => {
     const parts = await ask(request, exportPerson, { contact_id: request.params.id });
     reply.headers({
       'content-type': 'application/json; charset=utf-8',
@@ -109,7 +108,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     return reply.send(Readable.from(parts, { objectMode: false }));
   });
 
-  pageRoute<WithId>(app, '/contacts/:id/erase', async (request, reply) => {
+  pageRoute<Call>(app, '/contacts/:id/erase', async (request, reply) => {
     requireEditor(request);
     const viewer = viewerOf(request);
     const contact_id = request.params.id;
@@ -118,7 +117,7 @@ export async function personScreen(app: FastifyInstance): Promise<void> {
     return sendPage(request, reply, viewer, { title, section: 'contacts' }, <Erase {...{ person, contact_id }} />);
   });
 
-  app.post<WithId>('/contacts/:id/erase', async (request, reply) => {
+  app.post<Call>('/contacts/:id/erase', async (request, reply) => {
     const erased = await attempt(request, erase, { contact_id: request.params.id });
     if ('output' in erased) {
       setFlash(reply, 'good', 'person.erased');

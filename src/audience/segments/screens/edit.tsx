@@ -17,7 +17,7 @@ import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
 import { afterClick, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
 
-interface ById {
+interface Call {
   Params: { id?: string };
 }
 
@@ -26,7 +26,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
   for (const url of ['/contacts/segments/new', '/contacts/segments/:id/edit'] as const) {
-    pageRoute<ById>(app, url, async (request, reply) => {
+    pageRoute<Call>(app, url, async (request, reply) => {
       const choices = await readChoices(request);
       const { id: segment_id } = request.params;
       const draft =
@@ -36,7 +36,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       return show(request, reply, choices, draft);
     });
 
-    app.post<ById>(url, async (request, reply) => {
+    app.post<Call>(url, async (request, reply) => {
       const { id: segment_id } = request.params;
       // Throws 404 before anything else if there is no such segment.
       if (segment_id !== undefined) await ask(request, readSegment, { segment_id });
@@ -61,7 +61,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
   }
 
   async function show(
-    request: FastifyRequest<ById>,
+    request: FastifyRequest<Call>,
     reply: FastifyReply,
     choices: RuleChoices,
     draft: Draft,

@@ -1,7 +1,7 @@
 /** One segment: its rules, its members, adding and removing members by hand, and deleting it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Said } from '../../../errors/sentences.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
@@ -39,8 +39,7 @@ const PERSON_FORM = form(addRecipientByHand.input, [
   { name: 'last_name', label: 'field.last_name' },
 ]);
 
-interface ById {
-  Params: { id: string };
+interface Call extends ById {
   Querystring: { after?: string };
 }
 
@@ -52,9 +51,9 @@ interface SubmittedMember {
 
 /** Registers the page of a segment, with its contacts. */
 export async function segmentScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<ById>(app, '/contacts/segments/:id', (request, reply) => show(request, reply));
+  pageRoute<Call>(app, '/contacts/segments/:id', (request, reply) => show(request, reply));
 
-  app.post<ById>('/contacts/segments/:id/add', async (request, reply) => {
+  app.post<Call>('/contacts/segments/:id/add', async (request, reply) => {
     const segment = await readEditable(request);
     const person = PERSON_FORM.read(request);
     const added = await attempt(request, addRecipientByHand, { segment_id: segment.id, ...person });
@@ -90,12 +89,12 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(`/contacts/segments/${id}`, 303);
   });
 
-  async function readEditable(request: FastifyRequest<{ Params: { id: string } }>) {
+  async function readEditable(request: FastifyRequest<ById>) {
     requireEditor(request);
     return ask(request, readSegment, { segment_id: request.params.id });
   }
 
-  async function show(request: FastifyRequest<ById>, reply: FastifyReply, values: SubmittedMember = {}) {
+  async function show(request: FastifyRequest<Call>, reply: FastifyReply, values: SubmittedMember = {}) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const segment = await ask(request, readSegment, { segment_id: request.params.id });

@@ -1,6 +1,6 @@
 /** Registers the pages with which a campaign is composed: a page that begins it, four steps that can be opened in any order, and their subpages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { languageVersionScreens } from '../../../templates/languages/screens/versions.tsx';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
@@ -25,7 +25,7 @@ import { stepPath } from './step.tsx';
 /** Registers the pages for composing, which only editors can open. */
 export async function composeScreens(app: FastifyInstance, { clock, db, config }: Deps): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
-  pageRoute<{ Params: { utr: string } }>(app, '/campaigns/:utr/edit', (request, reply) =>
+  pageRoute<ByUtr>(app, '/campaigns/:utr/edit', (request, reply) =>
     reply.redirect(stepPath(request.params.utr, 'audience')),
   );
   await newCampaignScreen(app);

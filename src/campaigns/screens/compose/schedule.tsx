@@ -10,7 +10,7 @@ import { FIRST_ZONE, type LocalTime } from '../../../delivery/timing/local-times
 import { nextSendingTime } from '../../../delivery/timing/send-window.ts';
 import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
 import type { Said } from '../../../errors/sentences.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
 import { type ResultLimits, readResultLimits, readWindow } from '../../../senders/sending-times/operations.ts';
@@ -40,10 +40,6 @@ import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPa
 
 /** A value of `unchanged_since` that no single send has. */
 const NO_VERSION = 'nothing';
-
-interface ByUtr {
-  Params: { utr: string };
-}
 
 /** Registers the last step, in which a campaign is sent or scheduled. */
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {

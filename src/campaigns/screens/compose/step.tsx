@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { listGroups } from '../../../audience/unsubscribed/groups.ts';
 import { SINGLE_SEND_STATUS } from '../../../database/schema/index.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../../http/pages/layout.ts';
 import { listSenders } from '../../../senders/operations/senders.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import type { Problems } from '../../../ui/components/field.tsx';
@@ -182,10 +182,6 @@ interface SavedStep {
   stored(draft: Draft): Fields;
   /** Returns the form with these values and their problems. */
   content(request: FastifyRequest, draft: Draft, values: Fields, problems: Problems): Promise<VNode>;
-}
-
-interface ByUtr {
-  Params: { utr: string };
 }
 
 /** Registers the page of a step, and the route that saves its form. */

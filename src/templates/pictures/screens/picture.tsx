@@ -1,6 +1,6 @@
 /** The page of an image: the image, its URL, its texts, the records that use it, and the button that deletes it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { TextField } from '../../../ui/components/field.tsx';
@@ -23,11 +23,10 @@ import {
 /** The maximum number of uses that the page lists. */
 const MAX_USES = 100;
 
-interface WithId {
-  Params: { id: string };
+interface Call extends ById {
   Body: { name?: unknown; alt?: unknown } | undefined;
 }
-type PictureRequest = FastifyRequest<WithId>;
+type PictureRequest = FastifyRequest<Call>;
 
 /** The submitted values and their problems, which the page shows in place of the stored values. */
 interface SubmittedPicture extends Partial<Pick<Refusal, 'problems' | 'problem'>> {
@@ -36,9 +35,9 @@ interface SubmittedPicture extends Partial<Pick<Refusal, 'problems' | 'problem'>
 
 /** Registers the page of an image. */
 export async function pictureScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<WithId>(app, '/images/:id(^\\d+$)', (request, reply) => show(request, reply));
+  pageRoute<Call>(app, '/images/:id(^\\d+$)', (request, reply) => show(request, reply));
 
-  app.post<WithId>('/images/:id', async (request, reply) => {
+  app.post<Call>('/images/:id', async (request, reply) => {
     requireEditor(request);
     const values = { name: textOf(request.body?.name), alt: textOf(request.body?.alt) };
     const updated = await attempt(request, updatePicture, { ...request.params, ...values });
@@ -47,7 +46,7 @@ export async function pictureScreen(app: FastifyInstance): Promise<void> {
     return reply.redirect(`/images/${encodeURIComponent(request.params.id)}`, 303);
   });
 
-  app.post<WithId>('/images/:id/delete', async (request, reply) => {
+  app.post<Call>('/images/:id/delete', async (request, reply) => {
     requireEditor(request);
     const deleted = await attempt(request, deletePicture, request.params);
     if ('problems' in deleted) return show(request, reply.code(deleted.status), deleted);
