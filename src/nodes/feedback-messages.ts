@@ -1,4 +1,5 @@
 /** The messages about public pages between nodes and the controller. They are JSON, so that newer releases can add fields. */
+
 import type { ListChange } from '../audience/unsubscribes.ts';
 import { DEVICE_NAMES, type Device } from '../database/schema/index.ts';
 import { sanitizeText } from '../delivery/feedback/bounces/sanitize.ts';
@@ -7,6 +8,7 @@ import { type Choice, type ErasedContact, TRACKING } from '../delivery/feedback/
 import { READERS, type Reader } from '../delivery/feedback/readers.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { readStored, stored, withTexts } from '../errors/stored.ts';
+import { isObject, parseJson } from '../json.ts';
 import type { Preferences } from '../pages/preferences.ts';
 import { SUBJECT } from './streams.ts';
 
@@ -73,8 +75,8 @@ export function subjectParts(subject: string): { account: number; person: string
 export function readErased(subject: string, text: string): ErasedContact | null {
   const { account, person, list } = subjectParts(subject);
   if (list !== ERASED) return null;
-  const message = parse(text);
-  if (!isRecord(message) || !isId(message.address)) throw new Error('the marker of an erased contact is malformed');
+  const message = parseJson(text);
+  if (!isObject(message) || !isId(message.address)) throw new Error('the marker of an erased contact is malformed');
   return { account, person, address: message.address };
 }
 
@@ -110,7 +112,7 @@ export function encodeHits(hits: readonly Hit[]): string {
 
 /** Returns the hits in a message; null if any part of the message is malformed. */
 export function decodeHits(text: string): Hit[] | null {
-  const rows: unknown = parse(text);
+  const rows = parseJson(text);
   if (!Array.isArray(rows) || rows.length > MAX_HITS_PER_MESSAGE || !rows.every(isHitRow)) return null;
   return rows.map(([delivery, mailing, address, link, at, isMachine, reader, device]) => {
     const ids = { delivery, mailing, address, group: 0, user: 0, email: '' };
@@ -135,8 +137,8 @@ function isHitRow(row: unknown): row is ReceivedRow {
 
 /** Returns the consent in a message; null if the message is malformed. */
 export function decodeConsent(json: string): Consent | null {
-  const message = parse(json);
-  if (!isRecord(message)) return null;
+  const message = parseJson(json);
+  if (!isObject(message)) return null;
   const { token, email, list, isLeft, at, form, change } = message;
   if (!isText(token, MAX_TOKEN) || !isText(email, MAX_EMAIL) || typeof isLeft !== 'boolean' || !isMoment(at))
     return null;
@@ -154,11 +156,11 @@ export function decodeConsent(json: string): Consent | null {
 }
 
 function readChange(message: unknown): Change | null {
-  if (!isRecord(message) || typeof message.run !== 'string') return null;
+  if (!isObject(message) || typeof message.run !== 'string') return null;
   // A source known only to a newer release must not prevent the change itself.
   const source = SOURCES.find((known) => known === message.source) ?? 'api';
   const { suppression } = message;
-  if (!isRecord(suppression)) return { run: message.run, source };
+  if (!isObject(suppression)) return { run: message.run, source };
   const kind = KINDS.find((known) => known === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;
@@ -217,18 +219,6 @@ export function mailingObjectName(mailingId: number): string {
 /** Returns the id of the mailing whose object has this name. */
 export function mailingOfObject(name: string): number {
   return Number(name.slice(MAILING_PREFIX.length));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** True for a time in epoch milliseconds. */

@@ -1,6 +1,8 @@
 /** The types of what an export of another service contains, and readers of its CSV and JSON files, row by row. */
+
 import { buffer } from 'node:stream/consumers';
 import { sentence } from '../../errors/sentences.ts';
+import { isObject, parseJson } from '../../json.ts';
 import { readCsv } from '../import/csv.ts';
 import { CsvError } from '../import/csv-parse.ts';
 
@@ -115,19 +117,10 @@ function jsonText(value: object): string {
   }
 }
 
-/** Parses a cell with JSON; undefined if it is not JSON. */
-export function jsonCell(cell: string): unknown {
-  try {
-    return JSON.parse(cell);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the content of a JSON file. Throws a `CsvError` if it is not JSON or is too large. */
 export async function readJson(file: ExportFile): Promise<unknown> {
   const text = (await buffer(bounded(file))).toString('utf8');
-  const value = jsonCell(text);
+  const value = parseJson(text);
   if (value === undefined) throw new CsvError(null, sentence('export_json', { name: file.name.slice(-255) }));
   return value;
 }
@@ -167,11 +160,6 @@ export function recordsOf(answer: unknown, ...keys: readonly string[]): Record<s
   const [key, ...others] = keys;
   if (key === undefined || !isObject(answer)) return [];
   return recordsOf(Object.hasOwn(answer, key) ? answer[key] : answer, ...others);
-}
-
-/** Returns true for an object that is not a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns a JSON value as a text; '' for anything other than a text or number. */

@@ -1,4 +1,5 @@
 /** Checks templates in MJML's JSON form node by node, and renders them to HTML without access to the file system. */
+import { isObject, parseJson } from '../../json.ts';
 import { SHOW_TO } from './block-attributes.ts';
 import { ContentError } from './compiled-content.ts';
 import { hasMoreParts } from './json-size.ts';
@@ -32,12 +33,8 @@ interface Count {
  */
 export function parseMjml(json: string): MjmlNode {
   if (hasMoreParts(json, MAX_PARTS)) throw new ContentError(`The template has more than ${MAX_PARTS} parts.`);
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new ContentError('The template is not valid JSON.');
-  }
+  const value = parseJson(json);
+  if (value === undefined) throw new ContentError('The template is not valid JSON.');
   if (!isObject(value) || value.tagName !== 'mjml') {
     throw new ContentError('The template is not an MJML document: an object whose tagName is mjml.');
   }
@@ -161,8 +158,4 @@ function withEscapedQuotes(element: MjmlNode): MjmlNode {
     Object.entries(element.attributes).map(([name, value]) => [name, value.replaceAll('"', '&quot;')]),
   );
   return { ...element, attributes, ...(element.children && { children: element.children.map(withEscapedQuotes) }) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

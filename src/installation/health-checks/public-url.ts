@@ -1,4 +1,5 @@
 /** Checks whether the links in mails lead to this service, and the certificate. Requests nothing but the public URL. */
+
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -7,6 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { parseJson } from '../../json.ts';
 import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFinding } from './finding.ts';
 
 // Importing node:http would load everything it offers, including Node's own undici: 14 MB and 35 ms of CPU time in each thread.
@@ -113,7 +115,7 @@ function judge(url: string, answer: Answer, isProof: (proof: string) => boolean,
     const found = sentence('address_redirects', { url, where: shorten(location) });
     return { state: 'fail', found, advice: [sentence('address_redirects_cure')] };
   }
-  const { alive, proof } = jsonOf(answer.body);
+  const { alive, proof }: Record<string, unknown> = Object(parseJson(answer.body));
   if (status !== 200 || alive !== true || typeof proof !== 'string' || !isProof(proof)) {
     const code = status === 200 && alive === true ? 'address_elsewhere' : 'address_other';
     return {
@@ -153,14 +155,6 @@ function unreachable(publicUrl: string, error: unknown): Pick<Finding, 'found' |
   if (code === 'ECONNREFUSED') return { found: sentence('address_refused', values), advice };
   const reason = shorten(String(message || code));
   return { found: sentence('address_broken', { ...values, reason }), advice };
-}
-
-function jsonOf(text: string): { alive?: unknown; proof?: unknown } {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 /** Returns a text from the response as one short line. */

@@ -2,6 +2,7 @@
  * Validates messages of sender nodes completely before using any part of them. A node may run another release, have a bug, or be controlled
  * by an attacker.
  */
+import { isObject, parseJson } from '../../json.ts';
 import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report } from '../protocol.ts';
 
 /** The default limit of NATS for the size of a message. */
@@ -25,7 +26,7 @@ export function nodeInSubject(subject: string): string {
 /** Returns the report in a message; null if any part of the message is malformed. */
 export function readReport(bytes: Uint8Array): Report | null {
   const message = parse(bytes);
-  if (!isRecord(message)) return null;
+  if (!isObject(message)) return null;
   const { protocol, run, brain, ended, has, isLast } = message;
   if (!isCount(protocol) || !isText(run, MAX_NAME) || !isText(brain, MAX_NAME)) return null;
   if (!isEndedPages(ended) || !(has === undefined || isHeldPages(has))) return null;
@@ -36,7 +37,7 @@ export function readReport(bytes: Uint8Array): Report | null {
 /** Returns the heartbeat in a message of the node with this name; null if any part is malformed, or if the message names another node. */
 export function readBeat(bytes: Uint8Array, node: string): Beat | null {
   const message = parse(bytes);
-  if (!isRecord(message)) return null;
+  if (!isObject(message)) return null;
   const { protocol, version, run, name, brain, capacity, rate, refusal, relays, warmUp, isEnding, withdrawn } = message;
   if (!isCount(protocol) || !isText(version, MAX_VERSION) || !isText(brain, MAX_NAME)) return null;
   if (!isText(run, MAX_NAME) || !isRunOf(run, node) || name !== node) return null;
@@ -62,7 +63,7 @@ export function readBeat(bytes: Uint8Array, node: string): Beat | null {
 /** Returns the name of the content that a node requests, and the offset in bytes; null if the request is malformed. */
 export function readContentRequest(bytes: Uint8Array): { name: string; from: number } | null {
   const message = parse(bytes);
-  if (!isRecord(message)) return null;
+  if (!isObject(message)) return null;
   const { name, from } = message;
   return isText(name, MAX_NAME) && isCount(from) ? { name, from } : null;
 }
@@ -116,7 +117,7 @@ function isRelays(message: unknown): message is RelayShare[] {
     message.length <= MAX_RELAYS &&
     message.every(
       (relay: unknown) =>
-        isRecord(relay) && isId(relay.id) && isAmount(relay.capacity) && isText(relay.refusal, MAX_REPLY),
+        isObject(relay) && isId(relay.id) && isAmount(relay.capacity) && isText(relay.refusal, MAX_REPLY),
     )
   );
 }
@@ -145,16 +146,7 @@ function isText(value: unknown, max: number): value is string {
   return typeof value === 'string' && value.length <= max;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Parses the JSON of a message; null if it is too large or not JSON. */
+/** Parses the JSON of a message; undefined if it is too large or not JSON. */
 function parse(bytes: Uint8Array): unknown {
-  if (bytes.length > MAX_BYTES) return null;
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return null;
-  }
+  return bytes.length > MAX_BYTES ? undefined : parseJson(new TextDecoder().decode(bytes));
 }

@@ -1,4 +1,5 @@
 /** Answers the questions of nodes about a single recipient or mailing. */
+
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
@@ -6,6 +7,7 @@ import { deliveryValues } from '../../delivery/content/values.ts';
 import type { KeptLists } from '../../delivery/feedback/preference-choice.ts';
 import type { Purpose, RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { RecipientVariants } from '../../delivery/variants/recipient-variants.ts';
+import { isObject, parseJson } from '../../json.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
 import type { Questions } from '../feedback-messages.ts';
 import { SUBJECT } from '../streams.ts';
@@ -102,15 +104,11 @@ interface AnyQuestion {
 
 /** Returns a node's question, with empty values for fields that this kind of question lacks; null if the question is malformed. */
 function readQuestion(text: string): AnyQuestion | null {
-  try {
-    const fields: unknown = JSON.parse(text);
-    if (typeof fields !== 'object' || fields === null) return null;
-    const { purpose = '', token = '', mailing = 0, picture = '' }: { [Name in keyof AnyQuestion]?: unknown } = fields;
-    if (typeof purpose !== 'string' || typeof token !== 'string' || typeof picture !== 'string') return null;
-    return Number.isSafeInteger(mailing) ? { purpose, token, mailing: Number(mailing), picture } : null;
-  } catch {
-    return null;
-  }
+  const fields = parseJson(text);
+  if (!isObject(fields)) return null;
+  const { purpose = '', token = '', mailing = 0, picture = '' } = fields;
+  if (typeof purpose !== 'string' || typeof token !== 'string' || typeof picture !== 'string') return null;
+  return Number.isSafeInteger(mailing) ? { purpose, token, mailing: Number(mailing), picture } : null;
 }
 
 /**

@@ -1,8 +1,10 @@
 /** The requests to a browser for adding a passkey or signing in with one (W3C Web Authentication), and the browser's answers. */
+
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
+import { parseJson } from '../../json.ts';
 import type { User } from '../users.ts';
 import { ANSWER_MS } from './challenges.ts';
 import type { Passkey } from './passkeys.ts';
@@ -105,15 +107,6 @@ export function readPasskeyAnswer(json: string): PasskeyAnswer | null {
     signature: base64urlProperty(response, 'signature'),
     userHandle: base64urlProperty(response, 'userHandle'),
   };
-}
-
-/** Returns null if the text is not JSON. */
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 function property(from: unknown, name: string): unknown {

@@ -5,10 +5,10 @@
  * /v3/smtp/blockedContacts` has the reason why a contact is blocked ("Get the list of blocked or unsubscribed transactional contacts").
  * The attribute SMS is the mobile number with its country code ("Create a contact").
  */
+import { isObject } from '../../../json.ts';
 import {
   addAttributes,
   type ExportedPerson,
-  isObject,
   type KnownColumns,
   type Leaving,
   type Row,

@@ -3,9 +3,9 @@
  * file of "Export" has the columns Email, First name, Last name, Data and, in newer releases, Status (source code,
  * `KeilaWeb.ContactController` and `Keila.Contacts.Contact`); `GET /api/v1/contacts` has them as JSON (API documentation, "Contacts").
  */
+import { parseJson } from '../../../json.ts';
 import {
   addAttributes,
-  jsonCell,
   type KnownColumns,
   type Leaving,
   readJson,
@@ -46,7 +46,7 @@ export const keila: Vendor = {
       } else if (/\.csv$/i.test(file.name)) {
         for await (const row of rowsOf(file)) {
           const values = valuesOf(row, COLUMNS, ignored);
-          addAttributes(values, jsonCell(row.get('data') ?? ''));
+          addAttributes(values, parseJson(row.get('data') ?? ''));
           yield { email: row.get('email') ?? '', values, lists: [], leavings: leavingOf(row.get('status') ?? '') };
         }
       } else ignored.files.add(file.name);

@@ -4,13 +4,12 @@
  * `GET /api/subscribers?per_page=all` has the lists with the state of each subscription, `GET /api/bounces` the
  * bounces, `GET /api/templates` the templates (documentation, "API / Subscribers", "Bounces", "Templates").
  */
+import { isObject, parseJson } from '../../../json.ts';
 import {
   addAttributes,
   type ExportedPerson,
   type ExportedTemplate,
   type Ignored,
-  isObject,
-  jsonCell,
   type KnownColumns,
   type Leaving,
   readJson,
@@ -43,7 +42,7 @@ export const listmonk: Vendor = {
         for await (const row of rowsOf(file)) {
           const values = valuesOf(row, COLUMNS, ignored);
           addName(values, row.get('name') ?? '');
-          addAttributes(values, jsonCell(row.get('attributes') ?? ''));
+          addAttributes(values, parseJson(row.get('attributes') ?? ''));
           yield {
             email: row.get('email') ?? '',
             values,

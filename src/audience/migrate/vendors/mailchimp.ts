@@ -5,13 +5,13 @@
  * month/day, such as 12/24. TIMEZONE is a zone by its IANA name: published exports have -8,-7,America/Los_Angeles under
  * GMTOFF,DSTOFF,TIMEZONE. An account export has these and the templates as HTML ("Export and back up account data").
  */
+import { parseJson } from '../../../json.ts';
 import {
   columnsOf,
   type ExportedPerson,
   type ExportedTemplate,
   type ExportFile,
   type Ignored,
-  jsonCell,
   type KnownColumns,
   type Leaving,
   type Row,
@@ -92,7 +92,7 @@ function leavingOf(row: Row, kind: string): Leaving[] {
 
 /** Parses a cell such as `"VIP","Graz"`. */
 function tagsOf(cell: string): string[] {
-  const quoted = jsonCell(`[${cell}]`);
+  const quoted = parseJson(`[${cell}]`);
   return quoted === undefined ? cell.split(',').map((tag) => tag.replaceAll('"', '').trim()) : textsOf(quoted);
 }
 

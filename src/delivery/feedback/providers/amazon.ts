@@ -3,13 +3,14 @@
  * "verifying message signatures"), and reads the Amazon SES events in them (docs.aws.amazon.com/ses, "notification contents" and "event
  * data").
  */
+
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
+import { isObject, parseJson } from '../../../json.ts';
 import {
   diagnosticOf,
   type Effect,
   type Fields,
   fieldsAt,
-  isFields,
   listAt,
   type ProviderEvent,
   parseFields,
@@ -195,7 +196,7 @@ export function eventWithoutEffect(name: string): ProviderEvent {
 
 /** Returns the Message-ID that we gave a mail, if the event includes its headers, because SES replaces it; otherwise null. */
 function messageIdOf(mail: Fields): string | null {
-  const fields = Array.isArray(mail.headers) ? mail.headers.slice(0, 200).filter(isFields) : [];
+  const fields = Array.isArray(mail.headers) ? mail.headers.slice(0, 200).filter(isObject) : [];
   const field = fields.find((header) => textAt(header, 'name').toLowerCase() === 'message-id');
   return field === undefined ? null : textAt(field, 'value') || null;
 }
@@ -206,10 +207,6 @@ function firstRecipient(mail: Fields): string {
 }
 
 function parseMessage(message: string): Fields {
-  try {
-    const value: unknown = JSON.parse(message);
-    return isFields(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(message);
+  return isObject(value) ? value : {};
 }

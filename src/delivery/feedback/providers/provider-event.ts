@@ -1,6 +1,8 @@
 /** Shared code for the webhooks of all providers: the events, the requests, reading JSON, and the reasons for refusing a request. */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import type { REFUSALS } from '../../../database/schema/index.ts';
+import { isObject, parseJson } from '../../../json.ts';
 import { sanitizeText } from '../bounces/sanitize.ts';
 
 /**
@@ -73,30 +75,21 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Parses JSON text that is an object. Throws a Refusal for anything else. */
 export function parseFields(text: string): Fields {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isFields(value)) return value;
-  } catch {
-    // Refused below.
-  }
+  const value = parseJson(text);
+  if (isObject(value)) return value;
   throw new Refusal('malformed');
-}
-
-/** Whether a value is an object, neither null nor a list. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the member of this name if it is an object; an empty object for anything else. */
 export function fieldsAt(fields: Fields, name: string): Fields {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  return isFields(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** Returns the first 100 elements of a member that is a list, without those that are not objects. */
 export function listAt(fields: Fields, name: string): Fields[] {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  return Array.isArray(value) ? value.slice(0, 100).filter(isFields) : [];
+  return Array.isArray(value) ? value.slice(0, 100).filter(isObject) : [];
 }
 
 /** Returns the member of this name as a string, if it is a string or a number; an empty string for anything else. */
