@@ -28,7 +28,7 @@ import type { CheckedAudience } from '../delivery/checks/recipients-check.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import type { OrderChange } from '../delivery/queue/enrolment-state.ts';
-import { held } from '../delivery/queue/holds.ts';
+import { holdFor } from '../delivery/queue/holds.ts';
 import { commandMailing, createMailing, waitForAcknowledgement } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
@@ -342,7 +342,7 @@ async function freezeOnly(
   if (sender === undefined || sender.deleted_at !== null)
     return { problem: sentence('mail_sender_deleted'), code: 'sender_deleted' };
   if (isUnverified(db.$client, config, sender))
-    return { problem: held('sender_unverified').held_reason, code: 'sender_unverified' };
+    return { problem: holdFor('sender_unverified').held_reason, code: 'sender_unverified' };
   const frozen = await freezeVersions(db, config, schedule, sender);
   return 'problem' in frozen ? { ...frozen, code: 'content_invalid' } : frozen;
 }

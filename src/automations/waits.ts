@@ -5,7 +5,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { customValuePath, listCustomFields } from '../audience/fields/custom-fields.ts';
-import { lookAtTimesAgain } from '../audience/segments/membership.ts';
+import { recomputeDueTimes } from '../audience/segments/membership.ts';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { waitAtStep, waitMs } from '../delivery/queue/enrolment-state.ts';
@@ -111,7 +111,7 @@ export function followTimeZone(client: Database, zone: string): void {
   if (findNamedValue(client, 'time_zone') === zone) return;
   client
     .transaction(() => {
-      lookAtTimesAgain(client, null);
+      recomputeDueTimes(client, null);
       writeNamedValue(client, 'time_zone', zone);
     })
     .immediate();

@@ -15,7 +15,7 @@ import type { Frozen } from '../delivery/compiling/freeze.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { heldOutShare, prepareBestHours } from '../delivery/queue/best-hours.ts';
 import { type EnqueueProgress, hasAudience } from '../delivery/queue/enqueue-recipients.ts';
-import { type Held, held, releasedAt } from '../delivery/queue/holds.ts';
+import { type Held, holdFor, releasedAt } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { variantName } from '../delivery/queue/variant-groups.ts';
 import { isUnverified } from '../delivery/transport/relays/in-use.ts';
@@ -188,8 +188,8 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
   const missed = missedTime(deps, send);
   if (missed !== null) return missed;
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
-  if (sender === undefined || sender.deleted_at !== null) return held('sender_deleted');
-  if (isUnverified(db.$client, config, sender)) return held('sender_unverified');
+  if (sender === undefined || sender.deleted_at !== null) return holdFor('sender_deleted');
+  if (isUnverified(db.$client, config, sender)) return holdFor('sender_unverified');
   const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
   if (broken !== null) return { held_code: 'segment_broken', held_reason: broken };
   const progress: EnqueueProgress = {
@@ -201,7 +201,7 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
       local: { date: send.schedule_date, time: send.schedule_time, zone: config.TIME_ZONE },
     }),
   };
-  if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) return held('no_audience');
+  if (!hasAudience(db.$client, send.unsubscribe_group_id, progress)) return holdFor('no_audience');
   if (send.best_hour === 1) {
     const { utr: key, recipient_id: targets } = send;
     const when = { start: clock.now().getTime(), zone: config.TIME_ZONE };

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { SINGLE_SEND_STATUS, singleSends } from '../database/schema/index.ts';
-import { type Held, held, NOT_HELD } from '../delivery/queue/holds.ts';
+import { type Held, holdFor, NOT_HELD } from '../delivery/queue/holds.ts';
 import { keptMails } from '../delivery/reporting/mailing-report.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Log } from '../log.ts';
@@ -37,7 +37,7 @@ export function insertQueued(db: Db, columns: Columns): void {
 
 /** Stores a copy of a single send as a draft. Returns its id. */
 export function insertCopy(db: Db, columns: Columns): number {
-  const values = { ...columns, status: SINGLE_SEND_STATUS.draft, ...held('copy'), ...LISTED, ...NOT_BY_USER };
+  const values = { ...columns, status: SINGLE_SEND_STATUS.draft, ...holdFor('copy'), ...LISTED, ...NOT_BY_USER };
   return db.insert(singleSends).values(values).returning({ id: singleSends.id }).get().id;
 }
 
@@ -116,7 +116,7 @@ export function cancelBeforeStart(db: Db, id: number, now: string): boolean {
   const isWaiting = sql`(${singleSends.status} = ${SINGLE_SEND_STATUS.queued} OR ${singleSends.held_code} = 'sender_unverified')`;
   const { changes } = db
     .update(singleSends)
-    .set({ status: SINGLE_SEND_STATUS.draft, ...held('cancelled'), ...NOT_BY_USER, updated_at: now })
+    .set({ status: SINGLE_SEND_STATUS.draft, ...holdFor('cancelled'), ...NOT_BY_USER, updated_at: now })
     .where(and(eq(singleSends.id, id), isWaiting))
     .run();
   return changes > 0;

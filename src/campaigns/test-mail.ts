@@ -10,7 +10,7 @@ import type { Db } from '../database/open.ts';
 import { senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type ContentSourceRow, freezeText } from '../delivery/compiling/freeze.ts';
-import { held } from '../delivery/queue/holds.ts';
+import { holdFor } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { isTestMode, isUnverified } from '../delivery/transport/relays/in-use.ts';
@@ -45,8 +45,8 @@ export async function queueTestMail(
 ): Promise<void> {
   const { db, clock, config, wake } = deps;
   const sender = db.select().from(senders).where(eq(senders.id, tested.sender_id)).get();
-  if (sender === undefined || sender.deleted_at !== null) throw conflict(held('sender_deleted').held_reason);
-  if (isUnverified(db.$client, config, sender)) throw conflict(held('sender_unverified').held_reason);
+  if (sender === undefined || sender.deleted_at !== null) throw conflict(holdFor('sender_deleted').held_reason);
+  if (isUnverified(db.$client, config, sender)) throw conflict(holdFor('sender_unverified').held_reason);
   const usedSender = { ...sender, from_name: tested.sender_name || sender.from_name };
   const { attachments = [] } = tested;
   const facts = { has_own_sender_name: Boolean(tested.sender_name), ...(attachments.length > 0 && { attachments }) };

@@ -9,7 +9,7 @@ import type { Db } from '../database/open.ts';
 import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { held } from '../delivery/queue/holds.ts';
+import { holdFor } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
@@ -168,7 +168,7 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
  * is sent from this sender.
  */
 export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
-  const reason = held('sender_deleted');
+  const reason = holdFor('sender_deleted');
   recordHold(db, eq(singleSends.sender_id, senderId), reason, now);
   const hasMailFromSender = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
   holdAutomations(db, hasMailFromSender, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);

@@ -26,7 +26,7 @@ import {
   successWith,
   text,
 } from '../http/requests/schemas.ts';
-import { check } from '../http/requests/validation.ts';
+import { passedFields } from '../http/requests/validation.ts';
 import type { Deps } from '../operations/deps.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
 import { CompiledTemplates } from './content.ts';
@@ -118,7 +118,8 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
       },
       config: {
         hasLocation: true,
-        check: check(SendBody, (body, errors, { accountId }) => {
+        check({ accountId, body: sent }, errors) {
+          const body = passedFields(SendBody, Object(sent), errors);
           const { sender_id, template_id } = body;
           if (sender_id !== undefined)
             errors.reference('sender_id', () => senderOf(accountId, sender_id) !== undefined);
@@ -128,7 +129,7 @@ export const transactionalRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, 
             errors.add('language', messages.selected('language'));
           if (isErased(client, accountId, body.email)) errors.add('email', messages.erased('email'));
           for (const [field, problem] of templateErrors(body)) errors.add(field, problem);
-        }),
+        },
       },
     },
     async (request, reply) => {

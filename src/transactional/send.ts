@@ -12,7 +12,7 @@ import { inTransaction } from '../database/transaction.ts';
 import type { WriteLock } from '../database/write-lock.ts';
 import { languageOfAddress } from '../delivery/content/values.ts';
 import { attachmentOf, decodePieces, type GivenFile, MAX_ATTACHMENTS } from '../delivery/mime/attachments.ts';
-import { held } from '../delivery/queue/holds.ts';
+import { holdFor } from '../delivery/queue/holds.ts';
 import { addMail } from '../delivery/transactional/ledger.ts';
 import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid } from '../errors/failure.ts';
@@ -71,7 +71,7 @@ export async function sendTransactional(
   const earlier = findEarlier(client, accountId, key, hash);
   if (earlier !== null) return earlier;
   if (config.NATS_URL.length > 0 && !hasRelay(client, config)) throw conflict(sentence('transactional_no_relay'));
-  if (isUnverified(client, config, sender)) throw conflict(held('sender_unverified').held_reason);
+  if (isUnverified(client, config, sender)) throw conflict(holdFor('sender_unverified').held_reason);
   const attachments = listAttachments(files);
   if (!input.template_id && !input.template_json && !input.template_html && !input.text) throw contentMissing();
   const language = input.requestedLanguage || languageOf(db, accountId, input.address);

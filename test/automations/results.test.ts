@@ -23,20 +23,20 @@ async function withHoldOut(t: Test, hold_out: number) {
   const results = async () => (await get('/automations/results', { utr })).body.message.results;
   const buy = (email: string, value: number, key: string) =>
     app.one.call('POST', '/events', { json: { email, name: 'purchase', value, currency: 'EUR', key } });
-  const held = (): string[] =>
+  const heldOut = (): string[] =>
     app.db
       .prepare(`SELECT a.normalized_email FROM enrolments e JOIN addresses a ON a.id = e.address_id
         WHERE e.reason = ':held_out' ORDER BY 1`)
       .pluck()
       .all() as string[];
-  return { ...world, set, results, buy, held };
+  return { ...world, set, results, buy, heldOut };
 }
 
 t.test('who is held out gets nothing and has a run with its reason; all others get every mail', async (t) => {
-  const { app, utr, get, join, pass, held, results, set } = await withHoldOut(t, 50);
+  const { app, utr, get, join, pass, heldOut, results, set } = await withHoldOut(t, 50);
   for (let at = 0; at < 20; at++) await join(`r${at}`);
   await pass(4 * DAY);
-  const out = held();
+  const out = heldOut();
   t.ok(out.length > 3 && out.length < 17, `${out.length} of 20`);
   const got = new Set(mailsOf(app).map(({ to }) => to));
   t.equal(got.size, 20 - out.length);
@@ -73,12 +73,12 @@ t.test('who is held out gets nothing and has a run with its reason; all others g
 t.test(
   'goals and values count for both groups since the entry, also after the run, and the page says them',
   async (t) => {
-    const { app, utr, join, pass, held, results, buy } = await withHoldOut(t, 50);
+    const { app, utr, join, pass, heldOut, results, buy } = await withHoldOut(t, 50);
     const names = Array.from({ length: 60 }, (_, at) => `r${at}`);
     await buy('r0@example.org', 1000, 'before');
     for (const name of names) await join(name);
     await pass(4 * DAY);
-    const out = new Set(held());
+    const out = new Set(heldOut());
     const emails = names.map((name) => `${name}@example.org`);
     const given = emails.filter((email) => !out.has(email));
     for (const [at, email] of given.slice(1).entries()) await buy(email, 100 + (at % 3), `a${at}`);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { finishLargeWrites, recordHold } from '../../src/campaigns/large-writes.ts';
 import { singleSends } from '../../src/database/schema/index.ts';
 import { inTransaction } from '../../src/database/transaction.ts';
-import { held } from '../../src/delivery/queue/holds.ts';
+import { holdFor } from '../../src/delivery/queue/holds.ts';
 import { countsDuring } from '../support/counts-during.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
@@ -66,7 +66,7 @@ t.test('a send that is to be held does not start before it is held', async (t) =
   const { app, body } = await readyToSend(t);
   const utr = await createSend(app, body);
   inTransaction(app.drizzle, () =>
-    recordHold(app.drizzle, eq(singleSends.sender_id, 1), held('sender_deleted'), '2026-01-15T09:00:01.000000Z'),
+    recordHold(app.drizzle, eq(singleSends.sender_id, 1), holdFor('sender_deleted'), '2026-01-15T09:00:01.000000Z'),
   );
   app.clock.advance(RECALL);
   await app.background();
@@ -83,7 +83,7 @@ t.test('the next start finishes what a kill interrupted, and leaves what was cha
     await createSend(app, { ...body, ...LATER }),
   ] as const;
   inTransaction(app.drizzle, () =>
-    recordHold(app.drizzle, eq(singleSends.sender_id, 1), held('sender_deleted'), '2026-01-15T09:00:01.000000Z'),
+    recordHold(app.drizzle, eq(singleSends.sender_id, 1), holdFor('sender_deleted'), '2026-01-15T09:00:01.000000Z'),
   );
   app.clock.advance(1000);
   await app.one.call('POST', '/single/send/update', { form: { ...body, ...LATER, utr: two } });

@@ -26,7 +26,7 @@ import { countPlaceholderUses } from '../../templates/placeholder-uses.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { CONTRACT_FIELDS, isReservedName } from '../contacts/contact-fields.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
-import { lookAtTimesAgain } from '../segments/membership.ts';
+import { recomputeDueTimes } from '../segments/membership.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { FIELD_TYPES, listCustomFields, MAX_FIELDS, ZONE_FIELD } from './custom-fields.ts';
 
@@ -133,7 +133,7 @@ export const renameField = operation({
       if (Object.values(uses).some((count) => count > 0)) throw conflict(sentence('field_used', uses));
       if (isTaken(context, field_name, id)) throw invalid('field_name', messages.taken('field_name'));
       db.update(customFields).set({ field_name, updated_at }).where(eq(customFields.id, id)).run();
-      if ([before, field_name].some(isZoneField)) lookAtTimesAgain(db.$client, accountId);
+      if ([before, field_name].some(isZoneField)) recomputeDueTimes(db.$client, accountId);
     });
     wake();
   },
@@ -164,7 +164,7 @@ export const deleteField = operation({
         .returning({ name: customFields.field_name })
         .all();
       if (deleted === undefined) throw notFound();
-      if (isZoneField(deleted.name) || isWaitedFor(db, accountId, id)) lookAtTimesAgain(db.$client, accountId);
+      if (isZoneField(deleted.name) || isWaitedFor(db, accountId, id)) recomputeDueTimes(db.$client, accountId);
       holdCampaignsUsingSegments(db, segmentsWithField(db, accountId, id), now);
     });
     wake();

@@ -76,10 +76,10 @@ function hasRuleAbout(rules: readonly SegmentRule[], { name, customId }: Require
 const TIMES = "'date', 'hour', 'weekday'";
 
 /**
- * Makes the background thread look again, in pages, at contacts who wait for a date, an hour or a weekday, or who enter an automation by a
- * date, because the time zones or dates of many may have changed. If `account` is null, at those of all accounts.
+ * Makes the background thread compute again, in pages, when contacts are due who wait for a date, an hour or a weekday, or who enter an
+ * automation by a date. Call it if the time zones or dates of many may have changed. If `account` is null, applies to all accounts.
  */
-export function lookAtTimesAgain(client: Database, account: number | null): void {
+export function recomputeDueTimes(client: Database, account: number | null): void {
   client
     .prepare<[object]>(`INSERT INTO automation_moves (automation_id, low, high, is_removal)
     SELECT DISTINCT automation_id, 0, ${Number.MAX_SAFE_INTEGER}, 0 FROM automation_schedules

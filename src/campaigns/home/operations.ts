@@ -33,7 +33,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 import { senderDomain } from '../../senders/domains.ts';
 import { isoTimestamp, RELEASED } from '../../time/clock.ts';
 import { VERSION } from '../../version.ts';
-import { counters } from '../operations/reports.ts';
+import { MailingCounters } from '../operations/reports.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
 import { AudienceGrowth, monthsOf } from './audience-growth.ts';
 
@@ -71,7 +71,7 @@ const Mailing = Type.Object({
   subject: Type.String(),
   state: { ...Campaign.properties.state, ...choice(...SHOWN_STATES) },
   sent_at: Type.String(),
-  ...counters,
+  ...MailingCounters,
 });
 const Day = Type.Object({
   day: Type.String({ description: 'The day, UTC, YYYY-MM-DD.' }),

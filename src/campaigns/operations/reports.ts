@@ -65,7 +65,7 @@ import { ReportedAbTest, reportedAbTest } from './variants.ts';
 const MAX_EXAMINED = 1000;
 
 /** The counters of a mailing. */
-export const counters = {
+export const MailingCounters = {
   delivered: integer(),
   kept: integer(),
   unmeasured: integer(),
@@ -91,7 +91,7 @@ const Summary = Type.Object({
   updated_at: Type.String(),
   recipients: integer({ description: 'The number of recipients so far; it grows while the state is preparing.' }),
   finished: integer(),
-  ...counters,
+  ...MailingCounters,
   recipient_id: Type.Array(Type.String(), {
     description: 'The targets: contacts_<contact type id> or segments_<segment id>.',
   }),

@@ -161,7 +161,7 @@ export const NOT_HELD = { held_code: null, held_reason: null };
 type PlainHeldCode = 'cancelled' | 'copy' | 'no_audience' | 'sender_deleted' | 'sender_unverified';
 
 /** Returns a hold code with its sentence. */
-export function held(code: PlainHeldCode): Held {
+export function holdFor(code: PlainHeldCode): Held {
   return { held_code: code, held_reason: sentence(`held_${code}`) };
 }
 

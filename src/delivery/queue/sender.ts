@@ -1,7 +1,7 @@
 /** Reads the sender of a mailing when its recipients are claimed, so that a change applies to all later mails. */
 import type { Database, Statement } from 'better-sqlite3';
 import type { senders } from '../../database/schema/index.ts';
-import { type Held, held } from './holds.ts';
+import { type Held, holdFor } from './holds.ts';
 
 /** The sender's details in a mail. */
 export interface SenderFacts {
@@ -39,8 +39,8 @@ export class Senders {
   /** Returns the current sender, or the reason why it may not send. */
   get(id: number): SenderFacts | Held {
     const row = this.#read.get(id);
-    if (row === undefined || row.deleted_at !== null) return held('sender_deleted');
-    if (row.is_verified === 0 && this.#mustBeVerified()) return held('sender_unverified');
+    if (row === undefined || row.deleted_at !== null) return holdFor('sender_deleted');
+    if (row.is_verified === 0 && this.#mustBeVerified()) return holdFor('sender_unverified');
     return senderFacts(row);
   }
 }

@@ -7,7 +7,7 @@ import { deleteRestorably, restoreDeleted } from '../../database/deleted-records
 import type { Db } from '../../database/open.ts';
 import { forms } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import { held } from '../../delivery/queue/holds.ts';
+import { holdFor } from '../../delivery/queue/holds.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { formSnippet } from '../../http/pages/form-markup.tsx';
@@ -90,7 +90,7 @@ export const OFF_REASONS = {
   off: sentence('form_off'),
   type_deleted: sentence('form_type_deleted'),
   sender_deleted: sentence('form_sender_deleted'),
-  sender_unverified: held('sender_unverified').held_reason,
+  sender_unverified: holdFor('sender_unverified').held_reason,
 } as const;
 
 export const listForms = operation({

@@ -11,11 +11,9 @@ import { MALFORMED } from './form-fields.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Adds the field errors that need the database (references, uniqueness). Runs after the key check and the schema. */
-    check?: Check;
+    check?: (request: FastifyRequest, errors: FieldErrorCollector) => void | Promise<void>;
   }
 }
-
-type Check = (request: FastifyRequest, errors: FieldErrorCollector) => void | Promise<void>;
 
 /** The field errors of one request. */
 export class FieldErrorCollector {
@@ -64,18 +62,7 @@ export class FieldErrorCollector {
   }
 }
 
-/** Makes a route's `check` that sees only those fields of the body (of a GET: of the query) that are present and passed their schema. */
-export function check<T extends TObject>(
-  schema: T,
-  rule: (fields: Partial<Static<T>>, errors: FieldErrorCollector, request: FastifyRequest) => void | Promise<void>,
-): Check {
-  return (request, errors) => {
-    const input: Record<string, unknown> = Object.assign({}, request.method === 'GET' ? request.query : request.body);
-    return rule(passedFields(schema, input, errors), errors, request);
-  };
-}
-
-/** The fields of a schema that are present and passed it. */
+/** Returns the fields that are present and passed the schema. */
 export function passedFields<T extends TObject>(
   schema: T,
   input: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /** Notices about why a mail is held, with a link to verify its sender if that is the reason. */
 import type { FastifyRequest } from 'fastify';
-import { held } from '../../delivery/queue/holds.ts';
+import { holdFor } from '../../delivery/queue/holds.ts';
 import { isUnverified } from '../../delivery/transport/relays/in-use.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { codeOf } from '../../errors/stored.ts';
@@ -10,7 +10,7 @@ import type { Viewer } from '../../ui/viewer.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { listSenders } from '../operations/senders.ts';
 
-const UNVERIFIED = held('sender_unverified').held_reason;
+const UNVERIFIED = holdFor('sender_unverified').held_reason;
 
 /** Returns the reason for a hold if one of these senders must be verified before its mail is sent; otherwise null. */
 export async function unverifiedReason(request: FastifyRequest, senderIds: readonly number[]): Promise<Said | null> {
