@@ -18,7 +18,7 @@ import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
 import { type Draft, MAX_VARIANTS, readDraft } from '../operations/drafts.ts';
 import { MAX_TEST_HOURS, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
-import { sendStep, stepPath } from './compose/step.tsx';
+import { leaveSteps, sendStep, stepPath } from './compose/step.tsx';
 
 /** Registers the page of an A/B test, and the routes that save and remove the test. */
 export async function variantsScreen(app: FastifyInstance): Promise<void> {
@@ -57,10 +57,8 @@ export async function variantsScreen(app: FastifyInstance): Promise<void> {
       setFlash(reply, 'good', values === null ? 'compose.variants.removed' : savedMessage);
       return reply.redirect(stepPath(utr, values === null ? 'content' : 'variants'), 303);
     }
-    if (saved.status === 409 && (await ask(request, readDraft, { utr })).draft.status > SINGLE_SEND_STATUS.queued) {
-      setFlash(reply, 'bad', 'compose.locked');
-      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
-    }
+    if (saved.status === 409 && (await ask(request, readDraft, { utr })).draft.status > SINGLE_SEND_STATUS.queued)
+      return leaveSteps(reply, utr);
     const language = languageOf(request, viewerOf(request));
     // The form shows the problems of these fields beside them; all others must be shown above the form.
     const areBesideFields = Object.keys(saved.problems).every((name) => ['share', 'winner_by', 'hours'].includes(name));

@@ -208,10 +208,7 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
   let saved = await save(field(request, 'unchanged_since'));
   if ('problems' in saved && saved.status === 409) {
     const { draft } = await ask(request, readDraft, { utr });
-    if (draft.status > SINGLE_SEND_STATUS.queued) {
-      setFlash(reply, 'bad', 'compose.locked');
-      return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
-    }
+    if (draft.status > SINGLE_SEND_STATUS.queued) return leaveSteps(reply, utr);
     const stored = form.stored(draft);
     const storedValues = Object.fromEntries(Object.keys(values).map((name) => [name, stored[name] ?? '']));
     const storedDigest = seenValue(storedValues);
@@ -229,6 +226,12 @@ async function saveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply, { s
   const next = goesOn ? (STEPS[STEPS.indexOf(step) + 1] ?? step) : step;
   if (!goesOn && request.headers['x-autosave'] === undefined) setFlash(reply, 'good', 'compose.saved');
   return reply.redirect(stepPath(utr, next), 303);
+}
+
+/** Redirects to the page of a campaign that can no longer be changed, because it is sending or was sent. */
+export function leaveSteps(reply: FastifyReply, utr: string) {
+  setFlash(reply, 'bad', 'compose.locked');
+  return reply.redirect(`/campaigns/${encodeURIComponent(utr)}`, 303);
 }
 
 /** A submitted form whose fields somebody else has changed meanwhile. */
