@@ -14,7 +14,15 @@ import { relayName } from '../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { codeOf } from '../errors/stored.ts';
-import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../http/requests/schemas.ts';
+import {
+  choice,
+  findingFields,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  said,
+  zeroOrOne,
+} from '../http/requests/schemas.ts';
 import type { Deps } from '../operations/deps.ts';
 import { type Context, operation } from '../operations/operation.ts';
 import { isoTimestamp } from '../time/clock.ts';
@@ -39,9 +47,7 @@ const FindingRecord = Type.Object({
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: mail is sent, but something should be improved; fail: mail or the service is in danger.',
   },
-  found: said('What was found.'),
-  code: nullable(Type.String(), 'The code of the finding, for programs.'),
-  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+  ...findingFields,
 });
 const Health = Type.Object(
   {

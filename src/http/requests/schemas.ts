@@ -209,3 +209,10 @@ export const addressListQuery = Type.Object({
 /** A sentence of the service, which the API returns in English. */
 export const said = (description?: string) =>
   Type.Unsafe<Said>({ type: 'string', ...(description !== undefined && { description }) });
+
+/** The fields of a record that tell what a check found. */
+export const findingFields = {
+  found: said('What was found.'),
+  code: nullable(Type.String(), 'The code of the finding, for programs.'),
+  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+};

@@ -10,7 +10,15 @@ import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf } from '../../errors/stored.ts';
-import { choice, integer, isoTimestampSchema, line, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
+import {
+  choice,
+  findingFields,
+  integer,
+  isoTimestampSchema,
+  line,
+  nullable,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
 import {
   DOMAIN_CHECKS,
   findDoctorFindings,
@@ -45,9 +53,7 @@ const DnsCheck = Type.Object({
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: mail is sent, but something should be improved; fail: receivers may refuse the e-mail.',
   },
-  found: said('What was found.'),
-  code: nullable(Type.String(), 'The code of the finding, for programs.'),
-  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+  ...findingFields,
   record: nullable(TxtRecord, 'The record to publish; null when there is none to add.'),
   is_waiting: zeroOrOne('1: the domain is new, and its record was not seen yet; the record may only need time.'),
 });

@@ -7,7 +7,7 @@ import { isLocal } from '../../../delivery/transport/smtp/relay-urls.ts';
 import { conflict } from '../../../errors/failure.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { codeOf } from '../../../errors/stored.ts';
-import { choice, isoTimestampSchema, line, nullable, said } from '../../../http/requests/schemas.ts';
+import { choice, findingFields, isoTimestampSchema, line, nullable } from '../../../http/requests/schemas.ts';
 import { findPublicUrlResult } from '../../../installation/health-checks/public-url.ts';
 import { operation } from '../../../operations/operation.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
@@ -19,9 +19,7 @@ const LastCheck = Type.Object({
     ...choice('ok', 'warn', 'fail'),
     description: 'warn: the URL leads here, but something should be improved; fail: it does not lead here.',
   },
-  found: said('What was found.'),
-  code: nullable(Type.String(), 'The code of the finding, for programs.'),
-  advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+  ...findingFields,
 });
 
 const Address = Type.Object(

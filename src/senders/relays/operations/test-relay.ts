@@ -16,7 +16,7 @@ import { heloName } from '../../../delivery/transport/smtp/helo.ts';
 import { conflict } from '../../../errors/failure.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { codeOf } from '../../../errors/stored.ts';
-import { choice, identifier, nullable, optionalIdentifier, said } from '../../../http/requests/schemas.ts';
+import { choice, findingFields, identifier, nullable, optionalIdentifier } from '../../../http/requests/schemas.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
 import { auditBy } from '../../../users/audit.ts';
 import { requireRelay } from './relays.ts';
@@ -29,9 +29,7 @@ const Test = Type.Object(
     },
     from: Type.String({ description: 'The sender that the server was asked about.' }),
     to: Type.String({ description: 'The recipient that the server was asked about: the user who is signed in.' }),
-    found: said('What was found.'),
-    code: nullable(Type.String(), 'The code of the finding, for programs.'),
-    advice: Type.Array(said(), { description: 'What to do, in lines.' }),
+    ...findingFields,
     reply: nullable(
       Type.String({ description: 'What the server said, or why it said nothing; null after a passed test.' }),
     ),
