@@ -10,7 +10,7 @@ import { hasTargets } from '../audience/segments/segments.ts';
 import { checkFailure, findingsInAll, languageCounter, type ShownSource } from '../campaigns/shown-mail.ts';
 import { targetNames } from '../campaigns/single-sends.ts';
 import type { Config } from '../config.ts';
-import { readMailRules } from '../database/accounts.ts';
+import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
 import {
@@ -232,7 +232,7 @@ async function trySetLive(
   const frozen = new Map<Schedule, CheckedFrozen>();
   const findMissingLanguages = languageCounter(db, accountId);
   // A user of the dashboard sees what the check found on the page of each mail, so errors stop only programs.
-  const stopsErrors = isByProgram && readMailRules(db, accountId).stops_errors === 1;
+  const stopsErrors = isByProgram && readMailRule(db, accountId, 'stops_errors') === 1;
   for (const { schedule } of before.mails) {
     const result = await freezeOnly(deps, schedule);
     if ('problem' in result) throw conflict(problemOf('live_mail_broken', schedule, result));

@@ -6,7 +6,7 @@ import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
 import type { Config } from '../config.ts';
-import { readMailRules } from '../database/accounts.ts';
+import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { abTests, type RecordedFinding, senders, singleSends, type Variant } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -217,7 +217,7 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
   );
   const failure = checkFailure(findings ?? []);
   // A user of the dashboard has seen the check before sending, so errors stop only sends that a program queued.
-  if (failure !== null && send.changed_by === null && readMailRules(db, send.user_id).stops_errors === 1)
+  if (failure !== null && send.changed_by === null && readMailRule(db, send.user_id, 'stops_errors') === 1)
     return { held_code: 'check_failed', held_reason: failure };
   if (findings === null) return { ...frozen, findings, progress };
   const findMissingLanguages = languageCounter(db, send.user_id);

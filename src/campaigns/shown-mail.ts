@@ -4,7 +4,7 @@ import { findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { Config } from '../config.ts';
-import { readMailRules } from '../database/accounts.ts';
+import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { type LanguageVersion, type RecordedFinding, senders, type singleSends } from '../database/schema/index.ts';
 import { type CheckedAudience, checkLanguages, type RecipientFinding } from '../delivery/checks/recipients-check.ts';
@@ -151,7 +151,7 @@ export function languageCounter(db: Db, accountId: number) {
   return async (versions: readonly LanguageVersion[] | null, audience: CheckedAudience): Promise<RecordedFinding[]> => {
     if (versions === null || versions.length === 0) return [];
     const key = JSON.stringify(audience);
-    const language = readMailRules(db, accountId).mail_language;
+    const language = readMailRule(db, accountId, 'mail_language');
     const findings =
       known.get(key) ??
       (await checkLanguages(db.$client, listCustomFields(db, accountId), audience, { language, others: [] }));

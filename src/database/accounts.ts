@@ -172,30 +172,20 @@ type MailRules = Pick<
   'stops_errors' | 'link_rules' | 'mail_language' | 'keeps_sent_mails' | 'auto_hold' | 'send_window'
 >;
 
-/** Returns the rules of an account about its mails. */
-export function readMailRules(db: Db, accountId: number): MailRules {
-  const rules = db
-    .select({
-      stops_errors: accounts.stops_errors,
-      link_rules: accounts.link_rules,
-      mail_language: accounts.mail_language,
-      keeps_sent_mails: accounts.keeps_sent_mails,
-      auto_hold: accounts.auto_hold,
-      send_window: accounts.send_window,
-    })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .get();
-  return (
-    rules ?? {
-      stops_errors: 0,
-      link_rules: null,
-      mail_language: 'en',
-      keeps_sent_mails: 0,
-      auto_hold: 0,
-      send_window: null,
-    }
-  );
+/** The rules of an account that does not exist. */
+const NO_RULES: MailRules = {
+  stops_errors: 0,
+  link_rules: null,
+  mail_language: 'en',
+  keeps_sent_mails: 0,
+  auto_hold: 0,
+  send_window: null,
+};
+
+/** Returns one of the rules of an account about its mails, by the name of its column. */
+export function readMailRule<Name extends keyof MailRules>(db: Db, accountId: number, name: Name) {
+  const row = db.select({ rule: accounts[name] }).from(accounts).where(eq(accounts.id, accountId)).get();
+  return row?.rule ?? NO_RULES[name];
 }
 
 /** Changes some of the rules of an account about its mails. */

@@ -5,7 +5,7 @@ import { addressId } from '../audience/contacts/address-rows.ts';
 import { fromNormalized } from '../audience/contacts/addresses.ts';
 import { IS_UNMEASURED, storeTrackingChoice } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../audience/unsubscribes.ts';
-import { readMailRules } from '../database/accounts.ts';
+import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { mailings, type TrackingMode, unsubscribeGroups, unsubscribers } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -91,7 +91,7 @@ export class PreferenceStore {
       brand: publicBrand(db, ids.user),
       languages: {
         own: languageOfAddress(db.$client, ids.user, ids.address),
-        account: readMailRules(db, ids.user).mail_language,
+        account: readMailRule(db, ids.user, 'mail_language'),
       },
       isCurrent: true,
     };

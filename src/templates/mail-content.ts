@@ -3,7 +3,7 @@
  * template's code.
  */
 import { and, eq, isNull } from 'drizzle-orm';
-import { readMailRules } from '../database/accounts.ts';
+import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { isOwned, ownedRecord, recordUtr } from '../database/ownership.ts';
 import {
@@ -142,7 +142,7 @@ export function findTemplateCodes(db: Db, accountId: number, id: unknown): Templ
     .from(designTemplates)
     .where(eq(designTemplates.id, Number(id)))
     .get();
-  return builtIn && builtInTemplate(builtIn, readMailRules(db, accountId).mail_language);
+  return builtIn && builtInTemplate(builtIn, readMailRule(db, accountId, 'mail_language'));
 }
 
 /** Closes the newest version of a mail, so that the next change of its content makes a new version even if it follows at once. */

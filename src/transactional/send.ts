@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { addressId, findAddressId } from '../audience/contacts/address-rows.ts';
 import { type Address, asciiAddress, domainOf } from '../audience/contacts/addresses.ts';
 import type { Config } from '../config.ts';
-import { readMailRules } from '../database/accounts.ts';
+import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { type Attachment, DELIVERY_STATE, type senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
@@ -122,7 +122,7 @@ export async function sendTransactional(
 function languageOf(db: Db, accountId: number, address: Address): string {
   const known = findAddressId(db, accountId, address);
   const own = known === undefined ? null : languageOfAddress(db.$client, accountId, known);
-  return own ?? readMailRules(db, accountId).mail_language;
+  return own ?? readMailRule(db, accountId, 'mail_language');
 }
 
 /** Returns the utr of the mail that was sent with this key; null if there is none. Throws 409 if that mail's request was another. */

@@ -1,7 +1,7 @@
 /** Operations for the settings of the account's mails: the check, the language, the link parameters, and keeping sent mails (additions). */
 import Type, { type Static } from 'typebox';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
-import { changeMailRules, readMailRules } from '../../database/accounts.ts';
+import { changeMailRules, readMailRule } from '../../database/accounts.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { flag, line, optionalFlag, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -41,17 +41,17 @@ export const readMailSettings = operation({
   input: Type.Object({}),
   output: Type.Object({ settings: Settings }),
   run({ db, accountId }): { settings: MailSettings } {
-    const { stops_errors, link_rules: rules, mail_language: language, keeps_sent_mails } = readMailRules(db, accountId);
+    const rules = readMailRule(db, accountId, 'link_rules');
     const { source = '', medium = '', campaign = '', content = 0 } = rules ?? {};
     return {
       settings: {
-        stops_errors,
-        language,
+        stops_errors: readMailRule(db, accountId, 'stops_errors'),
+        language: readMailRule(db, accountId, 'mail_language'),
         utm_source: source,
         utm_medium: medium,
         utm_campaign: campaign,
         utm_content: content,
-        keeps_sent_mails,
+        keeps_sent_mails: readMailRule(db, accountId, 'keeps_sent_mails'),
       },
     };
   },

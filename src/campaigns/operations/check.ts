@@ -6,7 +6,7 @@ import { and, asc, eq, isNull } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import { senders } from '../../database/schema/index.ts';
 import {
   type CheckedAudience,
@@ -239,7 +239,7 @@ function measuredVersions(
 ): MeasuredVersions | null {
   if (kind !== 'languages' || others.length === 0) return null;
   const mails = versions.flatMap(({ version, measured }) => (measured === null ? [] : [[version, measured] as const]));
-  return { language: readMailRules(db, accountId).mail_language, mails: new Map(mails) };
+  return { language: readMailRule(db, accountId, 'mail_language'), mails: new Map(mails) };
 }
 
 /** Returns why the mail of a variant or version cannot be made, with its name; null if all mails can be made. */

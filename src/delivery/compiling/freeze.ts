@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { Config } from '../../config.ts';
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import { cities, countries, designTemplates, type LinkRules, type senders } from '../../database/schema/index.ts';
 import { builtInTemplate } from '../../database/template-texts.ts';
@@ -42,7 +42,7 @@ export function findLinkRules(
   accountId: number,
   { link_rules, single_send_name = '' }: Pick<ContentSourceRow, 'link_rules' | 'single_send_name'>,
 ): LinkRules | null {
-  const rules = link_rules ?? readMailRules(db, accountId).link_rules;
+  const rules = link_rules ?? readMailRule(db, accountId, 'link_rules');
   return rules === null || rules === 'off' ? null : { ...rules, campaign: rules.campaign || single_send_name };
 }
 
@@ -112,8 +112,8 @@ const mailingOptions = (
 ) => ({
   isTracked: tracking === 1,
   footer: true,
-  language: version ?? readMailRules(db, accountId).mail_language,
-  footerLanguage: version === undefined ? { otherwise: readMailRules(db, accountId).mail_language } : { version },
+  language: version ?? readMailRule(db, accountId, 'mail_language'),
+  footerLanguage: version === undefined ? { otherwise: readMailRule(db, accountId, 'mail_language') } : { version },
   linkRules,
   numberedLinks,
 });

@@ -6,7 +6,7 @@ import type { Database } from 'better-sqlite3';
 import { isInactive, isLiveContact } from '../../audience/eligibility.ts';
 import { findSuppressionReason } from '../../audience/suppressions.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
-import { readMailCaps, readMailRules } from '../../database/accounts.ts';
+import { readMailCaps, readMailRule } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import type { HeldCode, Target } from '../../database/schema/index.ts';
 import { type PlainCode, type Said, sentence } from '../../errors/sentences.ts';
@@ -98,7 +98,7 @@ export function sendingRules(
   rows: readonly { held_code: HeldCode | null; held_reason: Said | null }[],
 ): CheckedRule[] {
   const { held_reason: held } = reportedHold(db.$client, rows, true);
-  const window = readMailRules(db, account).send_window;
+  const window = readMailRule(db, account, 'send_window');
   const until = window && nextSendingTime(window, now, timeZone);
   const hours =
     until === null ? sentence('why_hours_open') : sentence('why_hours', { time: minuteOf(isoTimestamp(until)) });

@@ -1,6 +1,6 @@
 /** The sending hours: the weekdays and hours in which mail of campaigns and automations may be sent. All other times are quiet hours. */
 import type { Database } from 'better-sqlite3';
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
@@ -41,6 +41,6 @@ const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_w
 
 /** Returns when mail of an account that is due at `now` may be sent within the account's sending hours; null if it may be sent at once. */
 export function nextSendingTimeOf(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
-  const window = readMailRules(db, accountId).send_window;
+  const window = readMailRule(db, accountId, 'send_window');
   return window && nextSendingTime(window, now, timeZone);
 }

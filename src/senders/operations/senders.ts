@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { finishHolds } from '../../campaigns/large-writes.ts';
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import { ownedRecord } from '../../database/ownership.ts';
 import { ownedList, readRecord, recordObject } from '../../database/record-json.ts';
 import {
@@ -314,7 +314,7 @@ function verificationLanguage({ db, accountId, actor, acceptLanguage }: Context)
   const locales = [
     user?.language ?? '',
     ...acceptedLocales(acceptLanguage),
-    readMailRules(db, accountId).mail_language,
+    readMailRule(db, accountId, 'mail_language'),
   ];
   return preferredLanguage(locales, LANGUAGE_CODES);
 }

@@ -3,7 +3,7 @@
  * single send hold it.
  */
 import Type, { type Static } from 'typebox';
-import { changeMailCaps, changeMailRules, readMailCaps, readMailRules } from '../../database/accounts.ts';
+import { changeMailCaps, changeMailRules, readMailCaps, readMailRule } from '../../database/accounts.ts';
 import type { MailCap } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { markEarlierMailsSoon } from '../../delivery/queue/ledger/earlier-mails.ts';
@@ -142,7 +142,7 @@ export const readWindow = operation({
   input: Type.Object({}),
   output: Times,
   run({ db, clock, config, accountId }): Static<typeof Times> {
-    const window = readMailRules(db, accountId).send_window;
+    const window = readMailRule(db, accountId, 'send_window');
     const until = window && nextSendingTime(window, clock.now(), config.TIME_ZONE);
     return { window, time_zone: config.TIME_ZONE, waits_until: until && isoTimestamp(until) };
   },
@@ -177,7 +177,7 @@ export const readResultLimits = operation({
   output: Type.Object({ limits: ResultLimits }),
   run({ db, accountId }): { limits: ResultLimits } {
     const limits = LIMITS.map(({ share, ...limit }) => ({ ...limit, per_thousand: Math.round(share * 1000) }));
-    return { limits: { auto_hold: readMailRules(db, accountId).auto_hold, least_results: MIN_RESULTS, limits } };
+    return { limits: { auto_hold: readMailRule(db, accountId, 'auto_hold'), least_results: MIN_RESULTS, limits } };
   },
 });
 

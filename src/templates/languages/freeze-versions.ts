@@ -1,6 +1,6 @@
 /** Freezes the content of a mail together with the variants of its A/B test, or with its versions in other languages. */
 import type { Config } from '../../config.ts';
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import type { senders } from '../../database/schema/index.ts';
 import { type ContentSourceRow, type Frozen, freezeContent } from '../../delivery/compiling/freeze.ts';
@@ -57,5 +57,5 @@ export async function freezeVersions(
   }));
   const frozen = await freezeVariants(db, config, asVersion(db, mail, 0), others, sender);
   if ('problem' in frozen || others.length === 0) return frozen;
-  return { ...frozen, frozen: { ...frozen.frozen, language: readMailRules(db, mail.user_id).mail_language } };
+  return { ...frozen, frozen: { ...frozen.frozen, language: readMailRule(db, mail.user_id, 'mail_language') } };
 }

@@ -7,7 +7,7 @@ import Type, { type Static } from 'typebox';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { requireConditions } from '../../campaigns/single-sends.ts';
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import { type LanguageVersion, ownTemplates } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { type CheckedAudience, checkLanguages } from '../../delivery/checks/recipients-check.ts';
@@ -88,7 +88,7 @@ export async function shownVersions(
     preheader,
     template_id,
   }));
-  const account_language = readMailRules(db, accountId).mail_language;
+  const account_language = readMailRule(db, accountId, 'mail_language');
   const others = languages.map(({ language }) => language);
   const missing =
     audience === null || others.length === 0

@@ -2,7 +2,7 @@
  * The versions of a mail in other languages. A single send, a mail of an automation, a feed and a template for transactional mails can
  * have versions.
  */
-import { readMailRules } from '../../database/accounts.ts';
+import { readMailRule } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import type { LanguageVersion, Variant } from '../../database/schema/index.ts';
 import { invalid } from '../../errors/failure.ts';
@@ -56,5 +56,5 @@ export function asVersion<AnyMail extends VersionedMail>(
   const version = versions[number - 1];
   if (version !== undefined) return { ...withOwnParts(db, mail, version), version_language: version.language };
   if (number !== 0) throw invalid('variant', messages.selected('variant'));
-  return versions.length === 0 ? mail : { ...mail, version_language: readMailRules(db, mail.user_id).mail_language };
+  return versions.length === 0 ? mail : { ...mail, version_language: readMailRule(db, mail.user_id, 'mail_language') };
 }
