@@ -1,11 +1,12 @@
 /** The verification of senders, and the effects of verifying or deleting a sender on campaigns that use it. */
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { holdAutomations } from '../automations/status.ts';
 import { recordHold } from '../campaigns/large-writes.ts';
 import { releaseSendsOfSenders } from '../campaigns/status.ts';
 import type { Db } from '../database/open.ts';
+import { ownedBy } from '../database/ownership.ts';
 import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
@@ -39,6 +40,18 @@ interface Verification {
 }
 
 type StoredVerification = Omit<Verification, 'reply' | 'held_reason'> & Record<'reply' | 'held_reason', string | null>;
+
+/** Returns the id of the first sender of an account, a verified one if there is any; 0 if the account has no sender. */
+export function firstSenderId(db: Db, accountId: number): number {
+  const sender = db
+    .select({ id: senders.id })
+    .from(senders)
+    .where(ownedBy(senders, accountId))
+    .orderBy(desc(senders.is_verified), asc(senders.id))
+    .limit(1)
+    .get();
+  return sender?.id ?? 0;
+}
 
 /**
  * Returns the newest verification mail of the account to the address of this sender, whichever of the account's senders requested it;

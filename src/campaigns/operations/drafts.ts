@@ -2,8 +2,9 @@
  * Operations that compose a single send step by step: they create drafts, which may be incomplete, change them without queuing them,
  * and count their audience.
  */
+
 import { randomUUID } from 'node:crypto';
-import { asc, desc, eq } from 'drizzle-orm';
+import { asc, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import { ownedBy } from '../../database/ownership.ts';
@@ -11,7 +12,6 @@ import {
   designTemplates,
   type LinkRules,
   SINGLE_SEND_STATUS,
-  senders,
   type singleSends,
   unsubscribeGroups,
 } from '../../database/schema/index.ts';
@@ -38,6 +38,7 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
+import { firstSenderId } from '../../senders/senders.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';
@@ -238,13 +239,6 @@ export const createDraft = operation({
   run({ db, clock, accountId, actor: { userId } }, { single_send_name }) {
     const now = isoTimestamp(clock.now());
     const utr = randomUUID();
-    const sender = db
-      .select({ id: senders.id })
-      .from(senders)
-      .where(ownedBy(senders, accountId))
-      .orderBy(desc(senders.is_verified), asc(senders.id))
-      .limit(1)
-      .get();
     const group = db
       .select({ id: unsubscribeGroups.id })
       .from(unsubscribeGroups)
@@ -269,7 +263,7 @@ export const createDraft = operation({
       template_id: blank?.id ?? 1,
       recipient_id: [],
       exclude_specific_recipient_id: [],
-      ...senderColumns(db, accountId, sender?.id ?? 0),
+      ...senderColumns(db, accountId, firstSenderId(db, accountId)),
       unsubscribe_group_id: group?.id ?? 0,
       schedule_type: 0,
       schedule_date: NO_DATE,

@@ -2,7 +2,7 @@
  * Designs: the content of a single send, a schedule or an own template as a design page edits it. This file makes and checks the
  * signed links that open the page, reads the data of its preview, and limits its test mails.
  */
-import { asc, desc, eq, max } from 'drizzle-orm';
+import { eq, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
 import { targetOf } from '../../automations/automations.ts';
@@ -29,6 +29,7 @@ import type { Tokens } from '../../delivery/links/tokens.ts';
 import { findAudienceContact } from '../../delivery/queue/enqueue-recipients.ts';
 import { Failure } from '../../errors/failure.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
+import { firstSenderId } from '../../senders/senders.ts';
 import { findUser } from '../../users/users.ts';
 import { findTemplateCodes } from '../mail-content.ts';
 
@@ -168,13 +169,6 @@ function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
   const template = db.select().from(ownTemplates).where(eq(ownTemplates.utr, utr)).get();
   if (template === undefined) return null;
   const { id, user_id, template_name, json_code, html_code } = template;
-  const sender = db
-    .select({ id: senders.id })
-    .from(senders)
-    .where(ownedBy(senders, user_id))
-    .orderBy(desc(senders.is_verified), asc(senders.id))
-    .limit(1)
-    .get();
   const types = db.select({ id: contactTypes.id }).from(contactTypes).where(ownedBy(contactTypes, user_id)).all();
   return {
     kind: 'template',
@@ -184,7 +178,7 @@ function findTemplateDesign(db: Db, utr: string, until: number): Design | null {
     title: '',
     subject: template_name,
     preheader: '',
-    sender_id: sender?.id ?? 0,
+    sender_id: firstSenderId(db, user_id),
     template_id: id,
     unsubscribe_group_id: 0,
     tracking: 0,
