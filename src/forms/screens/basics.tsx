@@ -1,6 +1,6 @@
 /** Shared parts of the list of forms, the builder, and the page for a new form: the state of a form, and its basic settings. */
 import { LANGUAGE_NAMES } from '../../languages.ts';
-import { type Problems, SelectField } from '../../ui/components/field.tsx';
+import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Badge } from '../../ui/components/surface.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 import type { Form } from '../operations/forms.ts';
@@ -15,16 +15,26 @@ export function FormState({ form: { off_code: code } }: { form: Pick<Form, 'off_
 }
 
 interface BasicsProps {
-  typed: Pick<Draft, 'contact_type_id' | 'sender_id' | 'language'>;
+  typed: Pick<Draft, 'name' | 'contact_type_id' | 'sender_id' | 'language'>;
   choices: Choices;
   problems: Problems;
 }
 
-/** The fields for the contact type of subscribers, the sender of the confirmation mail, and the language. */
+/** The fields for the name, the contact type of subscribers, the sender of the confirmation mail, and the language. */
 export function Basics({ typed, choices, problems }: BasicsProps) {
   const language = useLanguage();
   return (
     <>
+      <TextField
+        name="name"
+        label={language.say('forms.name')}
+        hint={language.say('forms.name.hint')}
+        value={typed.name}
+        maxLength={255}
+        autocomplete="off"
+        required
+        problems={problems}
+      />
       <SelectField
         name="contact_type_id"
         label={language.say('forms.type')}

@@ -62,16 +62,6 @@ function Purpose({ draft, choices, problems }: PartProps & { choices: Choices })
   return (
     <Card title={language.say('forms.purpose')}>
       <CheckField name="is_active" label={language.say('forms.active')} checked={draft.is_active === 1} />
-      <TextField
-        name="name"
-        label={language.say('forms.name')}
-        hint={language.say('forms.name.hint')}
-        value={draft.name}
-        maxLength={255}
-        autocomplete="off"
-        required
-        problems={problems}
-      />
       <Basics typed={draft} choices={choices} problems={problems} />
       <SelectField
         name="segment_id"

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
-import { type Problems, TextField } from '../../ui/components/field.tsx';
+import type { Problems } from '../../ui/components/field.tsx';
 import { Card, Empty, Problem } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { setFlash } from '../../ui/flash.ts';
@@ -132,16 +132,6 @@ function NewForm({ typed, choices, problems }: { typed: Typed; choices: Choices;
   return (
     <Card>
       <form method="post" action="/forms/new" class="narrow">
-        <TextField
-          name="name"
-          label={language.say('forms.name')}
-          hint={language.say('forms.name.hint')}
-          value={typed.name}
-          maxLength={255}
-          autocomplete="off"
-          required
-          problems={problems}
-        />
         <Basics {...{ typed, choices, problems }} />
         <Button label={language.say('forms.create')} />
       </form>
