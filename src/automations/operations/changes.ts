@@ -2,7 +2,6 @@
  * Operations that change automations and their steps, both drafts and live ones (additions to the contract). Each change can first
  * be tried in a dry run.
  */
-import { randomUUID } from 'node:crypto';
 import { and, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { checkedTargets, hasSegment } from '../../audience/segments/segments.ts';
@@ -51,7 +50,7 @@ import { movesTo, orderSteps } from '../move-enrolments.ts';
 import { findPlace, type GivenPlace, inReadingOrder, isDeciding } from '../path.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
-import { ByMail, checkMail, MAX_WAITING_PERIOD } from './mails.ts';
+import { ByMail, checkMail, MAX_WAITING_PERIOD, newStep } from './mails.ts';
 import {
   checkSettings,
   givenSettings,
@@ -237,9 +236,8 @@ export const addMail = operation({
     checkPlace(context, input, errors);
   },
   async run(context, { utr, unchanged_since, dry_run, only_draft, before, parent, branch, ...fields }) {
-    const { db, clock, accountId, actor } = context;
+    const { db, accountId } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
-    const stamp = isoTimestamp(clock.now());
     const columns = {
       ...NO_STEP,
       preheader: '',
@@ -248,12 +246,7 @@ export const addMail = operation({
       template_html: '',
       tracking: 1,
       ...withTemplateCopied(db, accountId, fields),
-      user_id: accountId,
-      automation_id,
-      utr: randomUUID(),
-      changed_by: actor.userId,
-      created_at: stamp,
-      updated_at: stamp,
+      ...newStep(context, automation_id),
     };
     const frozen =
       dry_run === 1
@@ -302,9 +295,8 @@ export const addStep = operation({
   },
   async run(context, { utr, unchanged_since, before, parent, branch, ...fields }) {
     requireScopeOfStep(fields.kind, context);
-    const { db, clock, accountId, actor } = context;
+    const { db, accountId } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
-    const stamp = isoTimestamp(clock.now());
     const columns = {
       ...NO_MAIL,
       kind: fields.kind,
@@ -312,12 +304,7 @@ export const addStep = operation({
       event_since: null,
       waiting_period: fields.waiting_period,
       waiting_type: fields.waiting_type,
-      user_id: accountId,
-      automation_id,
-      utr: randomUUID(),
-      changed_by: actor.userId,
-      created_at: stamp,
-      updated_at: stamp,
+      ...newStep(context, automation_id),
     };
     const { result, effects } = await makeChange(context, automation_id, fields, (now) => {
       const automation = requireAutomation(db, accountId, utr);

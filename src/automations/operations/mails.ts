@@ -123,6 +123,19 @@ export const listSchedules = listOperation({
   },
 });
 
+/** Returns the columns that every new mail and step of an automation has, with a new utr. */
+export function newStep({ clock, accountId, actor }: Context, automation_id: number) {
+  const now = isoTimestamp(clock.now());
+  return {
+    user_id: accountId,
+    automation_id,
+    utr: randomUUID(),
+    changed_by: actor.userId,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
 /** Adds the field errors of a mail's sender, template and code. */
 export function checkMail(
   { db, accountId }: Context,
@@ -156,20 +169,15 @@ export const addSchedule = operation({
     tracking: trackingFlag(),
   }),
   check: checkMail,
-  async run({ db, clock, accountId, actor, wake }, { utr, ...fields }) {
+  async run(context, { utr, ...fields }) {
+    const { db, accountId, wake } = context;
     const automation_id = requireAutomation(db, accountId, utr).id;
-    const now = isoTimestamp(clock.now());
     await untilMovesDone(db.$client, automation_id);
     const columns = {
       template_json: '',
       template_html: '',
       ...withTemplateCopied(db, accountId, fields),
-      user_id: accountId,
-      automation_id,
-      utr: randomUUID(),
-      changed_by: actor.userId,
-      created_at: now,
-      updated_at: now,
+      ...newStep(context, automation_id),
     };
     inTransaction(db, () => {
       requireRoomForStep(db, automation_id);

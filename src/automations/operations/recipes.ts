@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { addField, storeField } from '../../audience/fields/operations.ts';
 import { checkedTargets } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
-import { AUTOMATION_TYPE, type automationSchedules, automations } from '../../database/schema/index.ts';
+import { AUTOMATION_TYPE, automations } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { editTemplate } from '../../delivery/compiling/compile.ts';
 import { withinShare } from '../../http/account-share.ts';
@@ -20,7 +20,7 @@ import { insertSchedule, requireAutomation } from '../automations.ts';
 import { RECIPE_BY_NAME, RECIPES, type RecipeName, type RecipeWait, recipeMjml } from '../recipes.ts';
 import { insertDraft } from '../status.ts';
 import { checkAutomation, TARGET } from './automations.ts';
-import { checkMail } from './mails.ts';
+import { checkMail, newStep } from './mails.ts';
 import { findDate, NO_MAIL, storedSettings } from './step-kinds.ts';
 import { triggerColumns } from './triggers.ts';
 
@@ -64,11 +64,13 @@ export const createFromRecipe = operation({
     );
     const [target] = checkedTargets([automation_for]);
     const now = isoTimestamp(clock.now());
-    const record = { user_id: accountId, changed_by: actor.userId, created_at: now, updated_at: now };
     const utr = randomUUID();
     const create = () => {
       const automation_id = insertDraft(db, {
-        ...record,
+        user_id: accountId,
+        changed_by: actor.userId,
+        created_at: now,
+        updated_at: now,
         utr,
         automation_name: fields.automation_name,
         automation_for: Number(target?.id ?? 0),
@@ -86,7 +88,7 @@ export const createFromRecipe = operation({
       );
       db.update(automations).set(columns).where(eq(automations.id, automation_id)).run();
       for (const step of designedSteps) {
-        const stepRecord = { ...record, utr: randomUUID(), automation_id };
+        const stepRecord = newStep(context, automation_id);
         if (step.kind === 'mail') insertSchedule(db, { ...stepRecord, ...step });
         else insertWait(db, stepRecord, step);
       }
@@ -106,10 +108,7 @@ function missingField({ db, accountId }: Context, recipe: RecipeName): (typeof R
 }
 
 /** The columns that all new steps have in common. */
-type StepRecord = Pick<
-  typeof automationSchedules.$inferInsert,
-  'user_id' | 'changed_by' | 'created_at' | 'updated_at' | 'utr' | 'automation_id'
->;
+type StepRecord = ReturnType<typeof newStep>;
 
 /** Stores a wait for an event, and an exit for contacts for whom the event comes, who take the path `yes`. */
 function insertWait(db: Db, record: StepRecord, wait: RecipeWait): void {
