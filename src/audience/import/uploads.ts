@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { Failure } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-export.ts';
+import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
 import type { ImportJob } from './import-job.ts';
 import type { ImportPreview } from './preview.ts';
-import type { GuessedColumns } from './rows.ts';
 
 /** A file is removed if it is not imported within this time. */
 const KEPT_MS = 3_600_000;

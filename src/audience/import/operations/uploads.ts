@@ -38,11 +38,12 @@ import { VENDOR_NAMES } from '../../migrate/vendors/index.ts';
 import { hasSegment } from '../../segments/segments.ts';
 import { hasGroup } from '../../unsubscribed/groups.ts';
 import { CsvError } from '../csv-parse.ts';
+import { guessColumns, MAX_MAPPED_COLUMNS } from '../guess-columns.ts';
 import type { ImportReport } from '../import.ts';
 import { DEFAULT_OPTIONS, LEAVING_KINDS } from '../import-job.ts';
 import { plannedFields } from '../make-lists.ts';
 import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview.ts';
-import { guessColumns, MAX_MAPPED_COLUMNS, MAX_MISSPELT, parseHeader } from '../rows.ts';
+import { MAX_MISSPELT, parseHeader } from '../rows.ts';
 import { makeUploadFolder, type PlannedImport, type UploadedFile } from '../uploads.ts';
 import { RowProblem, readProblem } from './imports.ts';
 
