@@ -7,7 +7,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { type Config, environmentFileFaults, readConfig, readEnvironment } from '../config.ts';
 import { databaseFault } from '../database/faults.ts';
 import { connect, type Db, lockForServer, migrateAndSeed, schemaState } from '../database/open.ts';
-import { contactTypes } from '../database/schema/index.ts';
+import { accounts, contactTypes } from '../database/schema/index.ts';
 import { type Call, requireNumber, UsageError, warn } from './command.ts';
 import { misspelt } from './misspelt-settings.ts';
 
@@ -56,6 +56,12 @@ export function typeOption(call: Call): number {
   const type = call.option('type');
   if (type === undefined) throw new UsageError('--type N is missing: the number of a list');
   return requireNumber(type, '--type');
+}
+
+/** Throws a one-line Error if no account has this id. */
+export function requireAccount(db: Db, accountId: number): void {
+  if (db.select().from(accounts).where(eq(accounts.id, accountId)).get() === undefined)
+    throw new Error(`There is no account ${accountId}; see: sendlark account list`);
 }
 
 /** Returns the account that owns a contact type. Throws a one-line Error if no contact type has this id. */

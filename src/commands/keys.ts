@@ -2,13 +2,13 @@
 import { asc, eq } from 'drizzle-orm';
 import { addKeyPair, markKeyPairRevoked } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
-import { accounts, apiKeys, SCOPES, type Scope } from '../database/schema/index.ts';
+import { apiKeys, SCOPES, type Scope } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { MAX_LINE_CHARACTERS } from '../http/requests/schemas.ts';
 import { systemClock } from '../time/clock.ts';
 import { type AuditAction, audit, COMMAND_LINE, keyLabel } from '../users/audit.ts';
 import { type Call, type Command, choose, requireNumber, requireWords, UsageError } from './command.ts';
-import { withDatabase } from './database.ts';
+import { requireAccount, withDatabase } from './database.ts';
 
 export const keys: Command = {
   forms: ['keys create [--account N] [--name NAME] [--scopes LIST]', 'keys list', 'keys revoke PUBLICKEY'],
@@ -27,11 +27,10 @@ async function create(call: Call): Promise<void> {
   const name = requireName(call.option('name') ?? '');
   const scopes = requireScopes(call.option('scopes') ?? 'everything');
   const pair = await withDatabase((db) => {
-    const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
-    if (account === undefined) throw new Error(`There is no account ${accountId}; see: sendlark account list`);
+    requireAccount(db, accountId);
     return inTransaction(db, () => {
       const pair = addKeyPair(db, systemClock, accountId, { name, scopes });
-      record(db, accountId, 'key_made', keyLabel(name, pair.publicKey));
+      auditKey(db, accountId, 'key_made', keyLabel(name, pair.publicKey));
       return pair;
     });
   });
@@ -89,7 +88,7 @@ async function revoke(call: Call): Promise<void> {
     inTransaction(db, () => {
       const row = db.select().from(apiKeys).where(eq(apiKeys.public_key, publicKey)).get();
       const wasValid = markKeyPairRevoked(db, systemClock, publicKey);
-      if (wasValid && row !== undefined) record(db, row.user_id, 'key_revoked', keyLabel(row.name, publicKey));
+      if (wasValid && row !== undefined) auditKey(db, row.user_id, 'key_revoked', keyLabel(row.name, publicKey));
       return wasValid;
     }),
   );
@@ -97,6 +96,6 @@ async function revoke(call: Call): Promise<void> {
   call.answer({ revoked: publicKey }, [`Revoked: ${publicKey}`]);
 }
 
-function record(db: Db, accountId: number, action: AuditAction, subject: string): void {
+function auditKey(db: Db, accountId: number, action: AuditAction, subject: string): void {
   audit(db, { accountId, actor: COMMAND_LINE, action, subject }, systemClock.now());
 }

@@ -3,14 +3,14 @@ import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { localOrigin } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { accounts, users } from '../database/schema/index.ts';
+import { users } from '../database/schema/index.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';
 import { findUserByEmail } from '../users/users.ts';
 import { type Command, requireNumber, requireWords, UsageError } from './command.ts';
-import { withDatabase } from './database.ts';
+import { requireAccount, withDatabase } from './database.ts';
 
 export const loginLink: Command = {
   forms: ['login-link', 'login-link --user EMAIL [--without-second-factor]', 'login-link --account N'],
@@ -38,9 +38,8 @@ and passkeys stay, unless --without-second-factor removes them for somebody who 
         (findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(link.secret);
       return { url, expiresAt: link.expiresAt, person: target.user?.email ?? null };
     });
-    const whom = person === null ? 'the first owner' : person;
     call.answer({ link: url, user: person, expires_at: isoTimestamp(expiresAt) }, [
-      `For ${whom}, once, within 30 minutes:`,
+      `For ${person ?? 'the first owner'}, once, within 30 minutes:`,
       url,
     ]);
   },
@@ -58,8 +57,7 @@ function requireUser(db: Db, email: string): NewLink {
  * does not exist or has several users.
  */
 function onlyUser(db: Db, accountId: number): NewLink {
-  const account = db.select().from(accounts).where(eq(accounts.id, accountId)).get();
-  if (account === undefined) throw new Error(`There is no account ${accountId}; see: sendlark account list`);
+  requireAccount(db, accountId);
   const [user, another] = db
     .select()
     .from(users)

@@ -1,14 +1,14 @@
 /** `sendlark users`: manages the users of the dashboard from scripts, because no key pair may add or change users. */
-import { asc, eq } from 'drizzle-orm';
+import { asc } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
-import { accounts, ROLES, type Role, users as usersTable } from '../database/schema/index.ts';
+import { ROLES, type Role, users as usersTable } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { addUser, changeUser, findUserByEmail, removeUser, type User } from '../users/users.ts';
 import { type Call, type Command, choose, requireNumber, requireWords, UsageError } from './command.ts';
-import { withDatabase } from './database.ts';
+import { requireAccount, withDatabase } from './database.ts';
 
 export const users: Command = {
   forms: ['users add EMAIL ROLE [--account N]', 'users list', 'users role EMAIL ROLE', 'users remove EMAIL'],
@@ -27,8 +27,7 @@ async function add(call: Call): Promise<void> {
   const address = parseAddress(email);
   if (address === null) throw new UsageError(`${email} is no e-mail address`);
   const user = await write((db) => {
-    if (db.select().from(accounts).where(eq(accounts.id, accountId)).get() === undefined)
-      throw new Error(`There is no account ${accountId}; see: sendlark account list`);
+    requireAccount(db, accountId);
     if (findUserByEmail(db, address) !== undefined) throw new Error(`There is a user ${email} already`);
     return addUser(db, { accountId, address, name: '', role, passwordHash: null }, COMMAND_LINE, systemClock.now());
   });
