@@ -26,8 +26,8 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   enableCompileCache(cache);
   // Each worker thread enables its own cache, and only because of this variable.
   process.env.NODE_COMPILE_CACHE ??= cache;
-  // Requests, rows and mails are short-lived: more memory before they are collected (hundreds of MB on Node 24) saves no time. The main
-  // thread's space for new objects can no longer be limited once Node runs, but its growth can be prevented.
+  // Most new objects (of requests, rows and mails) are short-lived, so a larger space for new objects, which has hundreds of MB on Node 24,
+  // saves no time. Once Node runs, the space of the main thread can no longer be limited, but its growth can be prevented.
   setFlagsFromString('--semi-space-growth-factor=1');
   await import('./commands/index.ts');
 }

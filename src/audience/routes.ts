@@ -36,7 +36,7 @@ import {
   listReservedFields,
   renameField,
 } from './fields/operations.ts';
-import { listImports, listKept, readImport, takeBackImport } from './import/operations/imports.ts';
+import { listImports, listKept, readImport, startUndo } from './import/operations/imports.ts';
 import {
   CsvForm,
   FileForm,
@@ -230,7 +230,7 @@ export const audienceRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps)
   );
   contacts.change('POST /contacts/person/erase', erase, 'Erased Successfully');
 
-  contacts.change('POST /contacts/imports/undo', takeBackImport, 'Undoing');
+  contacts.change('POST /contacts/imports/undo', startUndo, 'Undoing');
   contacts.list('GET /contacts/imports/kept', listKept);
 
   contacts.read('POST /contacts/jobs/start', startAction);

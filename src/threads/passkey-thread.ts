@@ -5,7 +5,8 @@ import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/he
 import type { PasskeyTask, PasskeyVerdict } from '../users/passkeys/check.ts';
 import { ALGORITHMS } from '../users/passkeys/requests.ts';
 
-async function check({ answer, party, known }: PasskeyTask): Promise<PasskeyVerdict> {
+/** Verifies a response, for a known passkey or a new one. Errors of the packages mean that the response is faulty. */
+async function verify({ answer, party, known }: PasskeyTask): Promise<PasskeyVerdict> {
   const { id, challenge, clientData, attestation, authenticatorData, signature } = answer;
   const expected = {
     expectedChallenge: challenge,
@@ -43,6 +44,5 @@ function hasCertificates(attestation: string): boolean {
 }
 
 const task: PasskeyTask = workerData;
-// Any error thrown by the packages is caused by the response.
-const verdict = await check(task).catch((error: unknown) => ({ refused: String(error) }));
+const verdict = await verify(task).catch((error: unknown) => ({ refused: String(error) }));
 parentPort?.postMessage(verdict);

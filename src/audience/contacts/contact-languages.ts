@@ -73,12 +73,12 @@ let languagesByCountry: ReadonlyMap<string, string> | undefined;
  * reference data; null for an unknown country. The source is the likely subtags of Unicode CLDR (UTS 35, "Likely
  * Subtags"), which are part of Node.
  */
-export function languageOfCountry(name: string): string | null {
+export function languageOfCountry(country: string): string | null {
   languagesByCountry ??= new Map(
     readCountries().flatMap(({ name, iso2 }) => {
       const { language } = new Intl.Locale(`und-${iso2}`).maximize();
       return language.length === 2 ? [[name, language] as const] : [];
     }),
   );
-  return languagesByCountry.get(name) ?? null;
+  return languagesByCountry.get(country) ?? null;
 }

@@ -80,18 +80,18 @@ interface CachedMailing {
 /** Prepares mailings at first use and caches them until they are finished. */
 export class Mailings {
   readonly #db: Db;
-  readonly #facts: MailingDeps;
+  readonly #deps: MailingDeps;
   readonly #keys: DkimKeys;
   readonly #senders: Senders;
   readonly #cache = new Map<number, CachedMailing>();
   readonly #settings: Statement<[number], AccountSettings>;
 
-  constructor(db: Db, facts: MailingDeps) {
+  constructor(db: Db, deps: MailingDeps) {
     this.#db = db;
-    this.#facts = facts;
+    this.#deps = deps;
     this.#keys = new DkimKeys(db.$client);
     this.#settings = db.$client.prepare('SELECT tracking, keeps_sent_mails FROM accounts WHERE id = ?');
-    this.#senders = new Senders(db.$client, facts.mustBeVerified);
+    this.#senders = new Senders(db.$client, deps.mustBeVerified);
   }
 
   /**
@@ -99,18 +99,18 @@ export class Mailings {
    * why it may not be sent. Call it once per batch: the mailing is prepared again only if one of these has changed.
    */
   get(id: number): PreparedMailing | Held {
-    const kept = this.#cache.get(id);
-    const row = kept === undefined ? this.#read(id) : null;
-    const senderId = kept?.senderId ?? row?.sender_id ?? null;
+    const cached = this.#cache.get(id);
+    const row = cached === undefined ? this.#read(id) : null;
+    const senderId = cached?.senderId ?? row?.sender_id ?? null;
     const sender = senderId === null ? null : this.#senders.get(senderId);
     if (sender !== null && 'held_code' in sender) return sender;
-    const userId = kept?.userId ?? row?.user_id ?? 0;
+    const userId = cached?.userId ?? row?.user_id ?? 0;
     const settings = this.#settings.get(userId) ?? { tracking: 'off', keeps_sent_mails: 0 };
-    const facts = JSON.stringify([sender, this.#facts.publicUrl(), settings]);
-    if (kept?.facts === facts) {
-      kept.prepared.measured.refresh();
-      kept.prepared.unmeasured.refresh();
-      return kept.prepared;
+    const facts = JSON.stringify([sender, this.#deps.publicUrl(), settings]);
+    if (cached?.facts === facts) {
+      cached.prepared.measured.refresh();
+      cached.prepared.unmeasured.refresh();
+      return cached.prepared;
     }
     const prepared = this.#prepare(row ?? this.#read(id), sender, settings);
     this.#cache.set(id, { prepared, senderId, userId, facts });
@@ -123,7 +123,7 @@ export class Mailings {
     { tracking, keeps_sent_mails }: AccountSettings,
   ): PreparedMailing {
     const frozen: FrozenContent = JSON.parse(content);
-    const { tokens, publicUrl, bounceDomain } = this.#facts;
+    const { tokens, publicUrl, bounceDomain } = this.#deps;
     const [secret = ''] = returnPathKeys(this.#db.$client);
     const common = { sender, names: listCustomFields(this.#db, ids.user_id), origin: publicUrl(), tracking };
     const domain = senderDomain(frozen, sender);
@@ -136,6 +136,7 @@ export class Mailings {
     return { ...forms, kept: keeps_sent_mails === 1 && KEPT_KINDS.includes(ids.owner_kind) ? common : null };
   }
 
+  /** Removes a mailing from the cache. */
   forget(id: number): void {
     this.#cache.delete(id);
   }

@@ -58,6 +58,7 @@ const FOR_RECIPIENTS = /^(https?:\/\/[^/?#]+)(\/(?:[ocuwf]|verify)\/.*)$/i;
 
 /** Matches the URL of an image in the library: origin, path, id. */
 const PICTURE = /(https?:\/\/[^\s"'<>()/]+)(\/pictures\/([0-9a-f]{32})\/[^\s"'<>()\\]*)/gi;
+/** Matches the origin that mails have while no public URL is set. */
 const LOCAL = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
@@ -90,12 +91,12 @@ export function frameMail({ html, look, library, origins }: FrameInput): MailFra
         : `<${name} tabindex="-1"${attributes}`,
     )
     .replace(/<body(?=[\s>])/i, '<body tabindex="0"');
-  const shown = withLinksDisabled(/<body[\s>]/i.test(framed) ? framed : withBody(framed));
+  const shown = withStyle(/<body[\s>]/i.test(framed) ? framed : withBody(framed), DISABLED_LINKS);
   const etag = `"${createHash('sha256').update(shown).digest('base64url')}"`;
   return { html: shown, etag, hasPictures: own.size > 0 };
 }
 
-/** Whether an origin is one of this service. Before a public URL was set, mails got this machine's origin. */
+/** Returns true if an origin is one of this service. */
 function isOurs(origin: string, origins: readonly string[]): boolean {
   return origins.includes(origin) || LOCAL.test(origin);
 }
@@ -114,10 +115,9 @@ function withBody(html: string): string {
   return `<body tabindex="0">${html}`;
 }
 
-function withLinksDisabled(framed: string): string {
-  return /<head\b[^<>]*>/i.test(framed)
-    ? framed.replace(/<head\b[^<>]*>/i, `$&${DISABLED_LINKS}`)
-    : DISABLED_LINKS + framed;
+/** Adds a style at the start of the head, or of HTML without a head. */
+function withStyle(html: string, style: string): string {
+  return /<head\b[^<>]*>/i.test(html) ? html.replace(/<head\b[^<>]*>/i, `$&${style}`) : style + html;
 }
 
 /** The style that sets the background and text colours of mails that set none. */
@@ -128,7 +128,7 @@ export function inDark(html: string): string {
   const dark = html
     .replaceAll(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0)')
     .replaceAll(/\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi, '(max-width: 0)');
-  return /<head\b[^<>]*>/i.test(dark) ? dark.replace(/<head\b[^<>]*>/i, `$&${DARK}`) : DARK + dark;
+  return withStyle(dark, DARK);
 }
 
 /** A link in the HTML of `/single-send/mail`. */

@@ -1,4 +1,4 @@
-/** Builds one object from the fields of a form, whose keys may be `name`, `name[]`, `name[3]` or `name[key]`. */
+/** Parses the body of a form, and builds one object from its fields, whose keys may be `name`, `name[]`, `name[3]` or `name[key]`. */
 import { setImmediate } from 'node:timers/promises';
 import { payloadTooLarge } from '../../errors/failure.ts';
 

@@ -16,6 +16,9 @@ const MECHANISMS = new Map([
   [6, 'ip6'],
 ]);
 
+/** Looks up the TXT records of a name. Throws the error of node:dns if the lookup fails. */
+type Lookup = (name: string) => Promise<string[]>;
+
 /**
  * Checks DKIM, DMARC and alignment of a sender domain. `spf` is the finding about its return path. A failed lookup is a warning, because it
  * says nothing about the record.
@@ -63,9 +66,9 @@ async function spfCheck(txt: Lookup, domain: string, relays: Relay[]): Promise<C
   const records = (await txt(domain)).filter((record) => /^v=spf1( |$)/i.test(record));
   const [record] = records;
   if (record === undefined) {
-    const record = { name: domain, value: `v=spf1 ${mechanismsOf(relays)} ~all` };
-    const advice = [`${domain}. IN TXT "${record.value}"`, sentence('spf_cure')];
-    return { state: 'fail', found: sentence('dns_no_record'), advice, record };
+    const missing = { name: domain, value: `v=spf1 ${mechanismsOf(relays)} ~all` };
+    const advice = [`${domain}. IN TXT "${missing.value}"`, sentence('spf_cure')];
+    return { state: 'fail', found: sentence('dns_no_record'), advice, record: missing };
   }
   if (records.length > 1) {
     return {
@@ -212,9 +215,6 @@ function parseTags(record: string): Map<string, string> {
   const pairs = record.split(';').map((part) => part.split('='));
   return new Map(pairs.map(([tag = '', ...value]) => [tag.trim(), value.join('=').replace(/\s/g, '')]));
 }
-
-/** Looks up the TXT records of a name. Throws the error of node:dns if the lookup fails. */
-type Lookup = (name: string) => Promise<string[]>;
 
 /** How long an attempt of a DNS query may take. */
 const PATIENCE_MS = 3000;

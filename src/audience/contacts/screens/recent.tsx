@@ -20,18 +20,19 @@ const MAX_IMPORTS = 20;
 export async function recentScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/contacts/recent', async (request, reply) => {
     const viewer = viewerOf(request);
+    const language = languageOf(request, viewer);
     const [{ jobs }, choices, imports] = await Promise.all([
       ask(request, listActions, {}),
       readChoices(request),
       ask(request, listImports, { order: 'newest', limit: MAX_IMPORTS }),
     ]);
-    const title = languageOf(request, viewer).say('contacts.recent');
+    const title = language.say('contacts.recent');
     const content = (
       <div class="stack">
         <Actions jobs={jobs} choices={choices} />
         <Imports imports={imports} canChange={viewer.role !== 'viewer'} />
         <p>
-          <LinkButton look="quiet" href="/contacts" label={languageOf(request, viewer).say('contacts.back')} />
+          <LinkButton look="quiet" href="/contacts" label={language.say('contacts.back')} />
         </p>
       </div>
     );

@@ -137,7 +137,7 @@ export function readProblem({ value, ...problem }: RowError): RowProblem {
   return { ...problem, text: readStored(problem.text), value: value ?? null };
 }
 
-export const takeBackImport = operation({
+export const startUndo = operation({
   name: 'Undo an import, within 30 days (addition)',
   description:
     'The undo runs in the background; the details of the import have its progress. Contacts that the import added are removed, and others get their earlier values back. Contacts that were changed after the import stay as they are; `/contacts/imports/kept` lists them.',

@@ -19,7 +19,7 @@ import { type Choices, readChoices } from '../../contacts/screens/filter.tsx';
 import { FIELD_TYPES, fieldNameFor } from '../../fields/custom-fields.ts';
 import { addField } from '../../fields/operations.ts';
 import type { VendorName } from '../../migrate/vendors/index.ts';
-import { listKept, readImportReport, takeBackImport } from '../operations/imports.ts';
+import { listKept, readImportReport, startUndo } from '../operations/imports.ts';
 import {
   failedRowsCsv,
   inspectFile,
@@ -129,7 +129,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
 
   app.post<ById>('/contacts/import/:id/undo', async (request, reply) => {
     const { id } = request.params;
-    await ask(request, takeBackImport, { id });
+    await ask(request, startUndo, { id });
     return reply.redirect(urlOf(id), 303);
   });
 

@@ -38,7 +38,7 @@ const OPTION_LABELS = {
 
 /** Returns the parameters for a submitted form: the inverse of `optionValues`. */
 export function optionParameters(input: unknown): Record<string, string | string[]> {
-  const values = (input ?? {}) as Record<string, unknown>;
+  const values: Record<string, unknown> = Object(input);
   const chosen = Object.keys(OPTION_LABELS).map((name) => [name, texts(values[name])[0]]);
   const { unsubscribe: scope = '', ...options } = Object.fromEntries(chosen.filter(([, value]) => value !== undefined));
   return {
@@ -98,13 +98,14 @@ export function HiddenOptions({ plan }: { plan: Plan }) {
   return <>{[...optionEntries(plan), ...correctedDomains(plan)].map(hiddenInput)}</>;
 }
 
+/** A hidden input for a parameter and its value. */
 export const hiddenInput = ([name, value]: readonly [string, string]) => (
   <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
 );
 
 const correctedDomains = ({ correct_domains }: Plan) => correct_domains.map((domain) => [CORRECTED, domain] as const);
 
-/** Returns the values of the form for the options of a plan, with their parameters. */
+/** Returns `optionValues` as pairs of parameter and value, in the order of the form. */
 export function optionEntries(plan: Plan) {
   return Object.entries(optionValues(plan)) as [OptionName, string][];
 }

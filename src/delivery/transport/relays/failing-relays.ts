@@ -1,8 +1,10 @@
 /** Tracks which SMTP relays failed on their last use, so that the log gets a line for each change instead of each attempt. */
 
+/** The lines of the log. */
 export const RELAY_FAILS = 'the SMTP server cannot be used; it is tried again';
 export const RELAY_WORKS = 'the SMTP server works again';
 
+/** The relays that failed on their last use. */
 export class FailingRelays {
   readonly #keys = new Set<string>();
 
@@ -12,7 +14,7 @@ export class FailingRelays {
     return this.#keys.add(relayKey(relay, id)).size > before;
   }
 
-  /** Whether a relay failed on its last use. */
+  /** True if any relay failed on its last use. */
   get isAny(): boolean {
     return this.#keys.size > 0;
   }
