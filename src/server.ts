@@ -4,15 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import type { ImportReport } from './audience/import/import.ts';
-import type { ImportJob } from './audience/import/import-job.ts';
-import type { ImportPreview } from './audience/import/preview.ts';
-import { countImport, Turns } from './audience/import/turns.ts';
 import { ImportJobs, removeAbandonedUploads } from './audience/import/uploads.ts';
-import type { ExportJob, ReadExport } from './audience/migrate/read-export.ts';
 import { finishErasures } from './audience/person/erase.ts';
 import { finishInterruptedWrites } from './audience/unfinished-writes.ts';
 import { removeUnfinishedCopies } from './automations/unfinished-copies.ts';
@@ -37,9 +31,9 @@ import { continueFromCopy, isCopy } from './installation/backups/restored-copy.t
 import { dnsResolver } from './installation/health-checks/domain-authentication.ts';
 import { type Log, processLog } from './log.ts';
 import { removeUnfinishedPictures } from './templates/pictures/pictures.ts';
-import { type ThreadName, threadFile } from './thread-files.ts';
+import type { ThreadName } from './thread-files.ts';
 import { FeedbackThread } from './threads/feedback.ts';
-import type { ImportMessage } from './threads/import-thread.ts';
+import { importThread } from './threads/imports.ts';
 import { KeptThread } from './threads/kept-thread.ts';
 import { WebhookThread } from './threads/webhooks.ts';
 import { systemClock } from './time/clock.ts';
@@ -130,7 +124,7 @@ async function serveFrom(
 ): Promise<Server> {
   let origin = '';
   const publicUrl = () => findPublicUrl(db.$client, config).url || origin;
-  const importer = importThread();
+  const importer = importThread(LIMITS);
   const { promise: restart, resolve: askForRestart } = Promise.withResolvers<void>();
   const writes = new WriteLock(db.$client);
   const tokens = openTokens(db.$client);
@@ -258,42 +252,4 @@ function listenFault(
   if (code === 'EADDRNOTAVAIL') return new Error(`${names.host}: ${host} is not an address of this machine`);
   if (/^(ENOTFOUND|EAI_)/.test(code)) return new Error(`${names.host}: the name ${host} leads to no address`);
   return new Error(`${names.host}: ${where} cannot be listened on: ${error instanceof Error ? error.message : error}`);
-}
-
-/** Runs imports and import previews, one at a time, in a thread that starts with the first one. */
-function importThread() {
-  let thread: Worker | null = null;
-  const turns = new Turns();
-  const ask = async <Result>(message: ImportMessage): Promise<Result> => {
-    thread ??= new Worker(threadFile('import-thread'), {
-      resourceLimits: LIMITS,
-    });
-    const worker = thread;
-    worker.postMessage(message);
-    const waiting = new AbortController();
-    const { signal } = waiting;
-    try {
-      const [answer]: { result?: Result; error?: string }[] = await Promise.race([
-        once(worker, 'message', { signal }),
-        once(worker, 'exit', { signal }).then(() => [{ error: 'the import thread ended' }]),
-      ]);
-      if (answer?.result === undefined) throw new Error(answer?.error ?? 'the import gave no answer');
-      return answer.result;
-    } catch (error) {
-      thread = null;
-      throw error;
-    } finally {
-      waiting.abort();
-    }
-  };
-  return {
-    run: (job: ImportJob) =>
-      turns.run(job.accountId, () => countImport(() => ask<ImportReport>({ task: 'import', job }))),
-    preview: (job: ImportJob) => turns.run(job.accountId, () => ask<ImportPreview>({ task: 'preview', job })),
-    read: (job: ExportJob) =>
-      turns.run(job.accountId, () => ask<ReadExport | { refusal: string }>({ task: 'read', job })),
-    async close(): Promise<void> {
-      await thread?.terminate();
-    },
-  };
 }
