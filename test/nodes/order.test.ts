@@ -21,7 +21,7 @@ import { Contents } from '../../src/nodes/controller/contents.ts';
 import { NodeHandoffs } from '../../src/nodes/controller/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/controller/page-sender.ts';
 import { consentApplier } from '../../src/nodes/feedback/apply-consent.ts';
-import { findPosition, savePosition } from '../../src/nodes/feedback/place.ts';
+import { findPosition, savePosition } from '../../src/nodes/feedback/position.ts';
 import { ChangePublisher } from '../../src/nodes/feedback/publish-changes.ts';
 import { publishChoice } from '../../src/nodes/keep-consent.ts';
 import { makeStreams, STREAM } from '../../src/nodes/streams.ts';

@@ -7,7 +7,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from 'better-sqlite3';
 import type { Log } from '../../log.ts';
-import { findPosition } from '../feedback/place.ts';
+import { findPosition } from '../feedback/position.ts';
 import { STREAM } from '../streams.ts';
 
 /** How often the database is compared with the stream. */
@@ -36,9 +36,9 @@ export async function untilChoicesApplied({ connection, client, signal, log }: C
       const { created, state } = await manager.streams.info(STREAM.consents);
       // The sequence is smaller than at the first check if NATS has lost messages.
       newest = Math.min(newest, state.last_seq);
-      const place = findPosition(client, STREAM.consents);
-      const applied = place?.made === String(created) ? place.sequence : 0;
-      if (place?.made === String(created) && applied >= newest) return;
+      const position = findPosition(client, STREAM.consents);
+      const applied = position?.made === String(created) ? position.sequence : 0;
+      if (position?.made === String(created) && applied >= newest) return;
       reason = `${applied} of ${newest} applied`;
     } catch (error) {
       if (signal.aborted) throw error;

@@ -9,7 +9,7 @@ import type { WriteLock } from '../../database/write-lock.ts';
 import { withAnnouncedWrite } from '../../database/write-turns.ts';
 import type { Log } from '../../log.ts';
 import { PROOF_HEADER } from '../change-proof.ts';
-import { findPosition, type StreamPosition, savePosition } from './place.ts';
+import { findPosition, type StreamPosition, savePosition } from './position.ts';
 
 /** The number of messages read at a time. */
 const BATCH = 200;
@@ -74,18 +74,18 @@ async function onReconnect(connection: NatsConnection, then: () => void): Promis
 /** Follows until something fails or the connection is re-established, because the servers may have lost messages meanwhile. */
 async function followOnce(following: FollowDeps, current: Current): Promise<void> {
   const { connection, stream, signal, onApplied, note } = following;
-  const { last, ...place } = await currentPlace(following);
-  onApplied(place.sequence);
+  const { last, ...position } = await currentPosition(following);
+  onApplied(position.sequence);
   const consumer = await jetstream(connection).consumers.get(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: place.sequence + 1,
+    opt_start_seq: position.sequence + 1,
   });
   const { num_pending: pending } = await consumer.info();
   if (pending === 0) note(stream, true);
   // Messages deleted at the end of the stream never arrive.
-  if (pending === 0 && place.sequence < last) {
+  if (pending === 0 && position.sequence < last) {
     const { db, lock } = following;
-    await lock.write(() => savePosition(db.$client, stream, { ...place, sequence: last }), LOCK_WAIT_MS);
+    await lock.write(() => savePosition(db.$client, stream, { ...position, sequence: last }), LOCK_WAIT_MS);
     onApplied(last);
   }
   // Reading ends with an error if the stream or its consumer no longer exists, so that following starts again.
@@ -97,7 +97,7 @@ async function followOnce(following: FollowDeps, current: Current): Promise<void
       if (signal.aborted) return;
       batch.push(message);
       if (batch.length < BATCH && message.info.pending > 0) continue;
-      await applyAll(following, place.made, batch);
+      await applyAll(following, position.made, batch);
       note(stream, true);
       batch = [];
     }
@@ -111,7 +111,7 @@ async function followOnce(following: FollowDeps, current: Current): Promise<void
  * Returns the position to continue from: the stored position, unless the stream was created again or has lost its end. Also returns the
  * stream's last sequence.
  */
-async function currentPlace({
+async function currentPosition({
   connection,
   db,
   lock,
@@ -125,9 +125,9 @@ async function currentPlace({
   const last = state.last_seq;
   if (stored?.made === createdAt) return { made: createdAt, sequence: Math.min(stored.sequence, last), last };
   await begin?.();
-  const place = { made: createdAt, sequence: 0 };
-  await lock.write(() => savePosition(db.$client, stream, place), LOCK_WAIT_MS);
-  return { ...place, last };
+  const position = { made: createdAt, sequence: 0 };
+  await lock.write(() => savePosition(db.$client, stream, position), LOCK_WAIT_MS);
+  return { ...position, last };
 }
 
 /** Applies messages in short transactions. A message that cannot be applied is logged and skipped. */

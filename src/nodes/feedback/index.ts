@@ -30,7 +30,7 @@ import { consentApplier } from './apply-consent.ts';
 import { Content } from './content.ts';
 import { keepErased } from './erasures.ts';
 import { follow } from './follow.ts';
-import { Progress, startRecording } from './place.ts';
+import { Progress, startRecording } from './position.ts';
 import { ChangePublisher, publishEverything, publishSigned } from './publish-changes.ts';
 
 /** How often data for nodes is published, and what they report is recorded. */

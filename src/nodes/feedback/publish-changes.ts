@@ -20,7 +20,7 @@ import type { Tokens } from '../../delivery/links/tokens.ts';
 import { PROOF_HEADER, proveChange } from '../change-proof.ts';
 import { type Change, type Consent, consentSubject, SUPPRESSED } from '../feedback-messages.ts';
 import { STREAM } from '../streams.ts';
-import { findPosition } from './place.ts';
+import { findPosition } from './position.ts';
 
 /** The number of changes published at a time. */
 const BATCH = 200;

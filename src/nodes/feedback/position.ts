@@ -18,12 +18,12 @@ const nameOf = (stream: string) => `applied_${stream}`;
 /** Returns the position in a stream; null if nothing of the stream was applied. */
 export function findPosition(client: Database, stream: string): StreamPosition | null {
   const text = findNamedValue(client, nameOf(stream));
-  return text === null ? null : (JSON.parse(text) as StreamPosition);
+  return text === null ? null : JSON.parse(text);
 }
 
 /** Saves the position. Call it in the transaction that applies the messages up to it. */
-export function savePosition(client: Database, stream: string, place: StreamPosition): void {
-  writeNamedValue(client, nameOf(stream), JSON.stringify(place));
+export function savePosition(client: Database, stream: string, position: StreamPosition): void {
+  writeNamedValue(client, nameOf(stream), JSON.stringify(position));
 }
 
 /** Starts recording changes of lists for a stream before the stream is known. The triggers record changes once a position is stored. */
