@@ -46,7 +46,7 @@ export function insertDkimKey(
 }
 
 /** Activates the keys with these ids, which waited for their DNS records. */
-export function useDkimKeys(db: Db, ids: readonly number[]): void {
+export function activateDkimKeys(db: Db, ids: readonly number[]): void {
   if (ids.length === 0) return;
   db.update(dkimKeys)
     .set({ awaits_record: 0 })
@@ -61,7 +61,7 @@ export function deleteDkimKey(db: Db, { id, domain }: Pick<DkimKey, 'id' | 'doma
   db.delete(dkimKeys).where(eq(dkimKeys.id, id)).run();
   const remaining = listDkimKeys(db, domain);
   if (remaining.every(({ state }) => state === 'waiting'))
-    useDkimKeys(
+    activateDkimKeys(
       db,
       remaining.slice(-1).map((key) => key.id),
     );

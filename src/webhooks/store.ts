@@ -95,6 +95,7 @@ export function recordProgress(client: Database, all: readonly Progress[], now: 
   return record.immediate();
 }
 
+/** Writes the progress of an endpoint. Returns the lanes in which no event waits any more. */
 function recordOne(client: Database, progress: Progress, now: Date): number[] {
   const {
     endpointId: endpoint,

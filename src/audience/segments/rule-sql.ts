@@ -160,7 +160,7 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   'is equal or less than': '<=',
 };
 
-/** Both sides go through the same CAST, so that equal texts are exactly equal numbers. */
+/** Returns the condition for a number. Both sides go through the same CAST, so that equal texts are exactly equal numbers. */
 function numberHolds(operator: string, value: string, operands: readonly string[], bind: Bind): string {
   const [first, second] = operands.map((operand) => `CAST(${bind(operand)} AS REAL)`);
   if (operator === 'is between') return `${value} BETWEEN ${first} AND ${second}`;
@@ -169,7 +169,7 @@ function numberHolds(operator: string, value: string, operands: readonly string[
   return `${value} ${comparison} ${first}`;
 }
 
-/** An operand without a time means the whole day, from 00:00 to 23:59. A value without a time means 00:00 of its day. */
+/** Returns the condition for a date. An operand without a time means the whole day, from 00:00 to 23:59. A value without a time means 00:00 of its day. */
 function momentHolds(operator: string, value: string, first: string, second: string, now: string, bind: Bind): string {
   const begin = (operand: string) => bind(`${operand}T00:00`.slice(0, 16));
   const end = (operand: string) => bind(`${operand}T23:59`.slice(0, 16));
@@ -260,8 +260,8 @@ function activityHolds(rule: SegmentRule & { type: ActivityType }, account: numb
 }
 
 /**
- * Returns the condition that a rule about a reported event is true. “Ever” and “never” read the counters, which stay when events are removed. Other rules read the contact's events of their days by
- * an index.
+ * Returns the condition that a rule about a reported event is true. “Ever” and “never” read the counters, which stay when events are
+ * removed. Other rules read the contact's events of their days by an index.
  */
 function eventHolds({ field, operator, operands }: SegmentRule, account: number, now: string, bind: Bind): string {
   const name = wordId(account, field.slice(EVENT_FIELD.length), bind);

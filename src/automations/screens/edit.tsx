@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { BRANCHES, RE_ENTRY } from '../../database/schema/index.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { CapField, readHasCaps } from '../../senders/sending-times/screens/times.tsx';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -55,19 +55,18 @@ import {
 /** The number of days before a contact enters again that the form proposes. */
 const DEFAULT_RE_ENTRY_DAYS = 90;
 
-interface ByUtr {
-  Params: { utr: string };
+interface Call extends ByUtr {
   Querystring: { email?: string };
 }
 
 /** Registers the page on which the steps and settings of an automation are edited. */
 export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
-  pageRoute<ByUtr>(app, '/automations/:utr/edit', (request, reply) => show(request, reply));
-  app.post<ByUtr>('/automations/:utr/edit', save);
-  app.post<ByUtr>('/automations/:utr/order', moveStep);
+  pageRoute<Call>(app, '/automations/:utr/edit', (request, reply) => show(request, reply));
+  app.post<Call>('/automations/:utr/edit', save);
+  app.post<Call>('/automations/:utr/order', moveStep);
 
   async function show(
-    request: FastifyRequest<ByUtr>,
+    request: FastifyRequest<Call>,
     reply: FastifyReply,
     sent: { values?: AutomationFields; problems?: Problems; problem?: string } = {},
   ) {
@@ -90,7 +89,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   }
 
   /** Saves the settings, or asks first if contacts would leave the automation. */
-  async function save(request: FastifyRequest<ByUtr>, reply: FastifyReply) {
+  async function save(request: FastifyRequest<Call>, reply: FastifyReply) {
     const { utr } = request.params;
     const values = submittedFields(request);
     const unchanged_since = field(request, 'unchanged_since');
@@ -125,7 +124,7 @@ export async function editScreen(app: FastifyInstance, { clock }: Pick<Deps, 'cl
   }
 
   /** Moves a step up or down, or asks first if this changes which step contacts wait for. */
-  async function moveStep(request: FastifyRequest<ByUtr>, reply: FastifyReply) {
+  async function moveStep(request: FastifyRequest<Call>, reply: FastifyReply) {
     const { utr } = request.params;
     const { series } = await ask(request, readSeries, { utr });
     const fields = {
@@ -393,7 +392,7 @@ function NewAutomation({ recipe, values, choices, problems }: NewAutomationProps
 /** The button that opens a new segment with the rules for inactive contacts, which the recipe needs. */
 function InactiveSegment({ targets }: Pick<Choices, 'targets'>) {
   const language = useLanguage();
-  const [list] = targets.filter(({ kind }) => kind === 'list');
+  const list = targets.find(({ kind }) => kind === 'list');
   const values = {
     segment_name: language.say('automations.inactiveSegment.name'),
     contact_type_id: list?.value.replace('contacts_', '') ?? '',

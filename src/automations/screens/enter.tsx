@@ -200,11 +200,9 @@ function EntryPreview({ automation, entries, segment, segment_id }: EntryPreview
           <p class="quiet-text">{language.say(isStart ? 'automations.enter.start' : 'automations.enter.now')}</p>
           <div class="buttons">
             <Button
-              label={
-                isStart
-                  ? language.say('automations.enter.startWith', { count: entered + held_out })
-                  : language.say('automations.enter.let', { count: entered + held_out })
-              }
+              label={language.say(isStart ? 'automations.enter.startWith' : 'automations.enter.let', {
+                count: entered + held_out,
+              })}
             />
             <LinkButton
               look="plain"

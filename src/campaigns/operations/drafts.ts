@@ -133,18 +133,18 @@ export const templateCode = {
 /** Returns the schema of targets that may be absent. An empty text means none. */
 export const targets = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...stringList({ description }), empty: [] }));
-const record = (description: string) => Type.Optional(integer({ description }));
+const optionalId = (description: string) => Type.Optional(integer({ description }));
 const Changes = Type.Object({
   ...ByUtr,
   unchanged_since: unchangedSince(),
   single_send_name: Type.Optional(line({ minLength: 1 })),
   subject: Type.Optional(line()),
   preheader: Type.Optional(line()),
-  sender_id: record('Id of the sender.'),
-  unsubscribe_group_id: record('Id of the topic (unsubscribe group).'),
+  sender_id: optionalId('Id of the sender.'),
+  unsubscribe_group_id: optionalId('Id of the topic (unsubscribe group).'),
   recipient_id: targets('Targets: contacts_<contact type id> or segments_<segment id>.'),
   exclude_specific_recipient_id: targets('Targets whose recipients get nothing.'),
-  template_id: record('Id of the template.'),
+  template_id: optionalId('Id of the template.'),
   ...templateCode,
   ...canaryOptions,
   ...capOption,
@@ -376,9 +376,9 @@ function linkRulesOf(mode: (typeof UTM_MODES)[number], input: LinkInput): Single
 /** Returns the stored link parameters of a single send in the form of the API. */
 function shownLinkRules(rules: SingleSend['link_rules']) {
   const own = rules === 'off' ? null : rules;
-  const modeWithoutOwn = rules === 'off' ? ('off' as const) : ('account' as const);
+  const utm_mode: (typeof UTM_MODES)[number] = rules === 'off' ? 'off' : rules === null ? 'account' : 'own';
   return {
-    utm_mode: own === null ? modeWithoutOwn : ('own' as const),
+    utm_mode,
     utm_source: own?.source ?? '',
     utm_medium: own?.medium ?? '',
     utm_campaign: own?.campaign ?? '',

@@ -6,14 +6,14 @@ import type { Database } from 'better-sqlite3';
 import { isInactive, isLiveContact } from '../../audience/eligibility.ts';
 import { findSuppressionReason } from '../../audience/suppressions.ts';
 import { listUnsubscriptions } from '../../audience/unsubscribes.ts';
-import { readMailCaps, readMailRule } from '../../database/accounts.ts';
+import { readMailCaps } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import type { HeldCode, Target } from '../../database/schema/index.ts';
 import { type PlainCode, type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { reportedHold } from '../queue/holds.ts';
 import { mailsWithinCaps } from '../timing/mail-caps.ts';
-import { nextSendingTime } from '../timing/send-window.ts';
+import { nextSendingTimeOf } from '../timing/send-window.ts';
 
 /** The rules, in the order in which they are shown. */
 export const RULES = [
@@ -98,8 +98,7 @@ export function sendingRules(
   rows: readonly { held_code: HeldCode | null; held_reason: Said | null }[],
 ): CheckedRule[] {
   const { held_reason: held } = reportedHold(db.$client, rows, true);
-  const window = readMailRule(db, account, 'send_window');
-  const until = window && nextSendingTime(window, now, timeZone);
+  const until = nextSendingTimeOf(db, account, now, timeZone);
   const hours =
     until === null ? sentence('why_hours_open') : sentence('why_hours', { time: minuteOf(isoTimestamp(until)) });
   return [

@@ -3,7 +3,7 @@ import type { Clock } from '../../time/clock.ts';
 import { TokenBucket } from '../transport/smtp/token-bucket.ts';
 
 const SECOND_MS = 1000;
-
+/** The number of domains above which the times that have passed are removed. */
 const MAX_DOMAINS = 10_000;
 
 /** Times in monotonic milliseconds, by recipient domain. */

@@ -38,6 +38,8 @@ const RATE_WAIT_MS = 20;
 /** The time after which a mail is tried again if its sender is no longer verified, in milliseconds. */
 const UNVERIFIED_WAIT_MS = 60_000;
 
+const compress = promisify(deflateRaw);
+
 interface TransactionalDeps {
   client: Database;
   clock: Clock;
@@ -59,14 +61,13 @@ interface ReadyMail {
   relayId: number | null;
 }
 
-const compress = promisify(deflateRaw);
-
 /** The outcome of a hand-off, and the message that was sent; null if the message is not to be kept. */
 interface HandOffResult {
   outcome: Outcome | 'withdrawn';
   sent: Buffer | null;
 }
 
+/** The worker of all transactional mail. There is one, in the background thread. */
 export class TransactionalWorker {
   readonly #deps: TransactionalDeps;
   readonly #ledger: TransactionalLedger;
@@ -110,7 +111,7 @@ export class TransactionalWorker {
     const accounts = mayClaim ? this.#ledger.dueAccounts(steady) : [];
     if (accounts.length === 0) this.#deps.rates.takeFirst(0);
     if (accounts.length + this.#results.length + this.#withdrawn.length === 0) return;
-    const started = this.#ledger.inTransaction(() => {
+    const claimed = this.#ledger.inTransaction(() => {
       const now = clock.now();
       for (const result of this.#results) {
         this.#ledger.record(result, now);
@@ -121,9 +122,9 @@ export class TransactionalWorker {
     });
     this.#results = [];
     this.#withdrawn = [];
-    for (const start of started) {
-      this.#inFlight.set(start.mail.id, start.mail);
-      void this.#handOver(start);
+    for (const ready of claimed) {
+      this.#inFlight.set(ready.mail.id, ready.mail);
+      void this.#handOver(ready);
     }
   }
 
@@ -154,7 +155,7 @@ export class TransactionalWorker {
 
   /** Claims mails of these accounts in turn, as many as the rates and the limits allow. Call it inside a transaction. */
   #claim(accounts: readonly number[], steady: number, now: Date): ReadyMail[] {
-    const started: ReadyMail[] = [];
+    const claimed: ReadyMail[] = [];
     const busy = [...this.#inFlight.values()];
     let bytes = busy.reduce((sum, { size }) => sum + size, 0);
     for (let at = 0; at < accounts.length; at++) {
@@ -163,16 +164,16 @@ export class TransactionalWorker {
       const free = MAX_OF_ACCOUNT - busy.filter(({ user_id }) => user_id === account).length;
       for (const mail of this.#ledger.due(account, steady, Math.max(0, Math.min(share, free)))) {
         if (busy.length > 0 && bytes + mail.size > MAX_BYTES) break;
-        const start = this.#claimOne(mail, steady, now);
-        if (start === 'later') break;
-        if (start === null) continue;
-        started.push(start);
+        const ready = this.#claimOne(mail, steady, now);
+        if (ready === 'later') break;
+        if (ready === null) continue;
+        claimed.push(ready);
         busy.push(mail);
         bytes += mail.size;
       }
     }
     this.#rotation++;
-    return started;
+    return claimed;
   }
 
   /** Claims a mail. Returns null if the mail is now in a final state or waits, and 'later' if the rate allows no mail. */
@@ -217,9 +218,9 @@ export class TransactionalWorker {
     return read.get(sender_id)?.relay_id ?? null;
   }
 
-  async #handOver(start: ReadyMail): Promise<void> {
-    const { mail } = start;
-    const { outcome, sent } = await this.#send(start).catch((error: unknown): HandOffResult => {
+  async #handOver(ready: ReadyMail): Promise<void> {
+    const { mail } = ready;
+    const { outcome, sent } = await this.#send(ready).catch((error: unknown): HandOffResult => {
       this.#deps.log({ transactional_mail: mail.id, err: String(error) }, 'a mail could not be built', 'error');
       const reply = sentence('not_built');
       return { outcome: { kind: 'refused', stage: 'data', code: 554, enhanced: '5.6.0', reply }, sent: null };
@@ -285,7 +286,7 @@ export class TransactionalWorker {
     return { outcome, sent: isAccepted && isKept ? message.bytes : null };
   }
 
-  /** Whether an account keeps mails as sent. */
+  /** Returns true if an account keeps mails as sent. */
   #keepsMails(account: number): boolean {
     const read = this.#deps.client.prepare<[number], { keeps: 0 | 1 }>(
       'SELECT keeps_sent_mails AS keeps FROM accounts WHERE id = ?',

@@ -9,8 +9,7 @@ import type { Db } from '../../database/open.ts';
 import { outbox } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { sentence } from '../../errors/sentences.ts';
-import type { Clock } from '../../time/clock.ts';
-import { isoTimestamp } from '../../time/clock.ts';
+import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import type { Courier, Handoff, MailOwner, Outcome } from './courier.ts';
 
 /** The maximum number of mails that the outbox keeps. */
@@ -68,11 +67,13 @@ export class OutboxCourier implements Courier {
     const batch = this.#waiting;
     this.#waiting = [];
     const created_at = isoTimestamp(this.#clock.now());
-    const built = batch.map((waiting) => ({ ...waiting, raw: buildMail(waiting) })).filter(({ raw }) => raw !== null);
+    const built = batch.flatMap((waiting) => {
+      const raw = buildMail(waiting);
+      return raw === null ? [] : [{ ...waiting, raw }];
+    });
     try {
       inTransaction(this.#db, (tx) => {
         for (const { handoff, owner, raw } of built) {
-          if (raw === null) continue;
           const mail = {
             user_id: owner.accountId,
             mailing_id: owner.mailingId,
@@ -86,7 +87,7 @@ export class OutboxCourier implements Courier {
         tx.delete(outbox)
           .where(lte(outbox.id, sql`(SELECT max(id) - ${MAX_MAILS} FROM outbox)`))
           .run();
-        if (built.some(({ raw }) => raw !== null && raw.length > LARGE_BYTES)) {
+        if (built.some(({ raw }) => raw.length > LARGE_BYTES)) {
           tx.delete(outbox)
             .where(lte(outbox.id, sql`(SELECT max(id) FROM (${UP_TO_HERE}) WHERE bytes > ${MAX_BYTES})`))
             .run();

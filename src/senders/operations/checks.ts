@@ -30,7 +30,7 @@ import { readFinding } from '../../installation/health-checks/finding.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { DKIM_KEY_STATES, useDkimKeys } from '../dkim-keys.ts';
+import { activateDkimKeys, DKIM_KEY_STATES } from '../dkim-keys.ts';
 import { listSenderDomains, type SenderDomain, senderDomain } from '../domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../senders.ts';
 import { Verification } from './senders.ts';
@@ -203,7 +203,7 @@ async function askDns({ db, config, clock, resolver }: Context, domains: readonl
     recordSeenDomains(db.$client, seen, now);
     const published = seen.flatMap(({ findings = [] }) => findings.flatMap((finding) => finding.published ?? []));
     const waiting = domains.flatMap(({ keys }) => keys.filter(({ state }) => state === 'waiting'));
-    useDkimKeys(
+    activateDkimKeys(
       db,
       waiting.filter(({ name }) => published.includes(name)).map(({ id }) => id),
     );

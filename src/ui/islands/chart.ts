@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import type { Series } from '../components/chart.tsx';
 
+/** The properties of the island. */
 interface Data {
   title: string;
   hint: string;
@@ -96,6 +97,7 @@ function textsOf({ locale, labels, series, isShare }: Data): (index: number) => 
   };
 }
 
+/** Draws the chart. The readout shows the values under its cursor. */
 function draw(
   canvas: HTMLElement,
   readout: HTMLElement,

@@ -47,7 +47,8 @@ export const sendgrid: Vendor = {
 };
 
 /**
- * Returns why the address of a row gets no mail, by the suppression list it is from. An unknown list counts as global unsubscribes, so that nobody is mailed by mistake.
+ * Returns why the address of a row gets no mail, by the suppression list it is from. An unknown list counts as global unsubscribes, so that
+ * nobody is mailed by mistake.
  */
 function leavingOf(row: Row, columns: ReadonlySet<string>, fileName: string): Leaving {
   if (columns.has('ip') || fileName.includes('spam')) return { kind: 'complaint' };

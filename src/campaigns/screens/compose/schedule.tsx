@@ -40,6 +40,13 @@ import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPa
 
 /** A value of `unchanged_since` that no single send has. */
 const NO_VERSION = 'nothing';
+/** The `schedule_type` of a campaign that is sent at a scheduled time. */
+const LATER = 1;
+/** The option of the field `zone` for each recipient's own time zone. */
+const OWN_ZONES = 'own';
+/** The option of the field `zone` for each recipient's best hour within 24 hours. */
+const BEST_HOURS = 'best';
+const DAY_MS = 86_400_000;
 
 /** Registers the last step, in which a campaign is sent or scheduled. */
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {
@@ -248,14 +255,6 @@ function Now({ draft, count, caps }: { draft: Draft; count: number; caps: Compon
     </Card>
   );
 }
-
-/** The `schedule_type` of a campaign that is sent at a scheduled time. */
-const LATER = 1;
-/** The option of the field `zone` for each recipient's own time zone. */
-const OWN_ZONES = 'own';
-/** The option of the field `zone` for each recipient's best hour within 24 hours. */
-const BEST_HOURS = 'best';
-const DAY_MS = 86_400_000;
 
 /** The submitted date, time and time zone. */
 interface When {

@@ -63,7 +63,7 @@ export function readQmailNotice(text: string): RecipientReport[] {
  */
 export function readEximNotice(failedRecipients: string, text: string): RecipientReport[] {
   return failedRecipients
-    .slice(0, 320 * MAX_RECIPIENTS)
+    .slice(0, MAX_ADDRESS_LENGTH * MAX_RECIPIENTS)
     .split(',', MAX_RECIPIENTS)
     .map((address) => address.trim())
     .filter((address) => address.includes('@'))
@@ -104,7 +104,7 @@ export function overallVerdict(recipients: readonly RecipientReport[]): Verdict 
 }
 
 function recipientReport(kind: RecipientReport['kind'], fields: ReadonlyMap<string, string>): RecipientReport {
-  const recipient = parseAddress(fields.get('final-recipient')) ?? parseAddress(fields.get('original-recipient'));
+  const recipient = reportedAddress(fields.get('final-recipient')) ?? reportedAddress(fields.get('original-recipient'));
   const status = /^\s*([245]\.\d{1,3}\.\d{1,3})(?!\d)/.exec(fields.get('status') ?? '')?.[1] ?? null;
   const diagnostic = removeType(fields.get('diagnostic-code') ?? '');
   const failed = failedReport(recipient, status, diagnostic);
@@ -112,7 +112,7 @@ function recipientReport(kind: RecipientReport['kind'], fields: ReadonlyMap<stri
 }
 
 /** Extracts the address from `rfc822; someone@example.com`. `utf-8;` addresses may encode characters as `\x{…}` (RFC 6533 §3). */
-function parseAddress(field: string | undefined): string | null {
+function reportedAddress(field: string | undefined): string | null {
   const address = removeType(field ?? '')
     .slice(0, 1000)
     .replace(/\\x\{([0-9a-f]{2,6})\}/gi, (escaped, hex: string) => {

@@ -2,8 +2,8 @@
 import type { Relay } from '../operations/relays.ts';
 
 /**
- * Returns the last known state of a relay, and since when; null if the relay was never tried. A relay that accepted a mail or passed a test
- * after a failure works again.
+ * Returns the last known state of a relay, and when it showed this state last; null if it was never tried. A relay that accepted a mail or
+ * passed a test after a failure works again.
  */
 export function relayState({ accepted_at, answered_at, failed_at }: Relay): {
   state: 'untried' | 'answers' | 'works' | 'fails';

@@ -288,7 +288,10 @@ function keepFieldsNamed(): void {
   new MutationObserver(nameFields).observe(element('editor', HTMLElement), { childList: true, subtree: true });
 }
 
-/** Labels the editor's fields for screen readers. The editor only writes the name of a field next to it. */
+/**
+ * Labels the editor's fields for screen readers, because the editor only writes the name of a field next to it. Makes the titles of groups,
+ * which open and close on a click, buttons.
+ */
 function nameFields(): void {
   const editor = element('editor', HTMLElement);
   for (const title of editor.querySelectorAll<HTMLElement>(
