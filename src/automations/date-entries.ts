@@ -10,7 +10,8 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, type automations } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { FIRST_ZONE, findZone, type Place, placeColumns } from '../delivery/timing/local-times.ts';
+import { FIRST_ZONE } from '../delivery/timing/local-times.ts';
+import { findZone, type Place, placeColumns } from '../delivery/timing/place-zones.ts';
 import type { Clock } from '../time/clock.ts';
 import { addDays, toUtc, yearlyDays } from '../time/zones.ts';
 

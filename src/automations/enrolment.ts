@@ -38,7 +38,7 @@ import {
 } from '../delivery/queue/enrolment-state.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { fractionFor } from '../delivery/queue/variant-groups.ts';
-import { findZone } from '../delivery/timing/local-times.ts';
+import { findZone } from '../delivery/timing/place-zones.ts';
 import { sentence } from '../errors/sentences.ts';
 import { stored, storedSql } from '../errors/stored.ts';
 import type { Log } from '../log.ts';

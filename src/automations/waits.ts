@@ -9,7 +9,7 @@ import { recomputeDueTimes } from '../audience/segments/membership.ts';
 import { findNamedValue, writeNamedValue } from '../database/named-values.ts';
 import type { Db } from '../database/open.ts';
 import { waitAtStep, waitMs } from '../delivery/queue/enrolment-state.ts';
-import { findZone, type Place, placeColumns } from '../delivery/timing/local-times.ts';
+import { findZone, type Place, placeColumns } from '../delivery/timing/place-zones.ts';
 import { addDays, toUtc, wallClock, weekdayOf, yearlyDays } from '../time/zones.ts';
 import type { Schedule } from './automations.ts';
 import type { AtStep, Taken } from './step-actions.ts';

@@ -3,7 +3,7 @@ import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import type { Db } from '../../database/open.ts';
 import { waitMs } from '../../delivery/queue/enrolment-state.ts';
 import { minuteOf } from '../../delivery/reporting/why.ts';
-import { findZone } from '../../delivery/timing/local-times.ts';
+import { findZone } from '../../delivery/timing/place-zones.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { wallClock } from '../../time/zones.ts';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { findBestHours, type Person, prepareBestHours } from '../../delivery/queue/best-hours.ts';
 import { MEMBERS } from '../../delivery/queue/enqueue-recipients.ts';
-import { placeColumns } from '../../delivery/timing/local-times.ts';
+import { placeColumns } from '../../delivery/timing/place-zones.ts';
 import { withinShare } from '../../http/account-share.ts';
 import { described, identifier, integer } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';

@@ -8,7 +8,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type Target } from '../../database/schema/index.ts';
 import { offsetAt, wallClock } from '../../time/zones.ts';
-import { findZone, type Place, placeColumns, waitCounter } from '../timing/local-times.ts';
+import { waitCounter } from '../timing/local-times.ts';
+import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
 import { fractionFor } from './variant-groups.ts';
 
 const HOUR_MS = 3_600_000;

@@ -11,7 +11,7 @@ import { toUtc, wallClock } from '../../time/zones.ts';
 import { domainGroup } from '../pacing/domain-groups.ts';
 import { limitOfGroup } from '../pacing/paced-groups.ts';
 import { DUE } from '../queue/due.ts';
-import { findZone, type Place, placeColumns } from '../timing/local-times.ts';
+import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
 import { dayOf, findWarmUp, volumeAfter } from '../warm-up/plans.ts';
 import { findWatch } from '../watch/watched-mailings.ts';
 import { type CheckedRule, checked, findContactAt, minuteOf, type Question } from './why.ts';
