@@ -280,18 +280,26 @@ export function targetOf({ automation_for: id, automation_for_table: table }: Au
   return table === 'contacts' || table === 'segments' ? [{ id: String(id), table }] : [];
 }
 
+/** Returns a segment as a target; an empty list if `id` is null. */
+export function segmentTarget(id: number | null): Target[] {
+  return id === null ? [] : [{ id: String(id), table: 'segments' }];
+}
+
 /**
  * Returns the contacts whom a mail of an automation would reach now: the contacts of the target who meet all conditions on the way to
  * the mail, except those in the segment of the goal or of the exit rule.
  */
 export function audienceOf(db: Db, automation: Automation, { id }: Pick<Schedule, 'id'>): CheckedAudience {
-  const segment = (id: number | null): Target[] => (id === null ? [] : [{ id: String(id), table: 'segments' }]);
   const conditions = pathsTo(listSchedules(db, automation.id), id).filter(({ step }) => step.kind === 'if');
   const segmentsOf = (branch: Schedule['branch']) =>
-    conditions.flatMap((path) => (path.branch === branch ? segment(path.step.segment_id) : []));
+    conditions.flatMap((path) => (path.branch === branch ? segmentTarget(path.step.segment_id) : []));
   return {
     targets: targetOf(automation),
-    excluded: [...segment(automation.goal_segment_id), ...segment(automation.exit_segment_id), ...segmentsOf('no')],
+    excluded: [
+      ...segmentTarget(automation.goal_segment_id),
+      ...segmentTarget(automation.exit_segment_id),
+      ...segmentsOf('no'),
+    ],
     within: segmentsOf('yes'),
     groupId: Number(automation.unsubscribe_group_id),
   };

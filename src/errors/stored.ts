@@ -4,6 +4,7 @@
  * the wording can change and be translated, and SQL can compare. A text written by others is stored unchanged, except that a marker at its
  * beginning is doubled, so that no mail server can forge a sentence of the service.
  */
+import { isObject, parseJson } from '../json.ts';
 import { isSentenceCode, type PlainCode, type Said, Sentence, type SentenceCode, type Value } from './sentences.ts';
 
 const MARK = ':';
@@ -35,19 +36,17 @@ export function readStored(text: string | null): Said | null {
 }
 
 function readValues(json: string): Record<string, Value> | null {
-  try {
-    const values: Record<string, Value> = {};
-    for (const [name, value] of Object.entries<unknown>(JSON.parse(json))) {
-      if (typeof value !== 'number' && typeof value !== 'string') return null;
-      values[name] = typeof value === 'number' ? value : readStored(value);
-    }
-    return values;
-  } catch {
-    return null;
+  const parsed = parseJson(json);
+  if (!isObject(parsed)) return null;
+  const values: Record<string, Value> = {};
+  for (const [name, value] of Object.entries(parsed)) {
+    if (typeof value !== 'number' && typeof value !== 'string') return null;
+    values[name] = typeof value === 'number' ? value : readStored(value);
   }
+  return values;
 }
 
-/** Whether a stored text has a code, or a form of values, that this release does not know. */
+/** Returns true if a stored text has a code, or a form of values, that this release does not know. */
 export function isUnknown(text: string): boolean {
   return text.startsWith(MARK) && readStored(text) === text;
 }

@@ -1,5 +1,5 @@
 /** The tracking pixel and the tracked links. The pixel is the same for every token, valid or not. HEAD requests are not counted. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { mergeUrl, scan } from '../delivery/content/merge.ts';
 import { deviceOf } from '../delivery/feedback/devices.ts';
 import { readerOf } from '../delivery/feedback/readers.ts';
@@ -26,9 +26,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     const token = request.params.token.replace(/\.gif$/, '');
     // The visitor does not see the pixel, so it is sent even if the open cannot be counted now.
     const ids = await orNull(() => source.readShared(token) ?? source.readLink('open', token));
-    if (ids !== null && request.method === 'GET') {
-      source.addHit(makeHit(ids, null, request.headers['user-agent']), token);
-    }
+    if (ids !== null) count(request, ids, null, token);
     // The pixel is sent as a text, because Node writes a text together with the headers. A Buffer is written after the headers, which
     // takes a tenth longer.
     reply.hijack().raw.writeHead(200, PIXEL_HEADERS).end(PIXEL, 'latin1');
@@ -40,19 +38,22 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     const ids = source.readShared(token) ?? (await source.readLink('click', token));
     const link = /^\d{1,6}$/.test(number) ? Number(number) : -1;
     if (ids !== null && link === TRAP_LINK) {
-      if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
+      count(request, ids, link, token);
       // Nobody sees this link, but a mail client may show it all the same. Then the person who clicks stays on the present page.
       return reply.code(204).send();
     }
     const url = ids && (await destination(ids, token, link));
     if (!ids || !url) return unknownLink(reply);
     if (url.length > MAX_URL) return messagePage(reply.code(422), 'linkTooLong');
-    if (request.method === 'GET') source.addHit(makeHit(ids, link, request.headers['user-agent']), token);
+    count(request, ids, link, token);
     return reply.redirect(url, 302);
   });
 
-  function makeHit(ids: RecipientIds, link: number | null, userAgent: string | undefined) {
-    return { ids, link, at: clock.now().getTime(), reader: readerOf(userAgent), device: deviceOf(userAgent) };
+  /** Counts a click on a link, or an open if `link` is null. Does not count HEAD requests. */
+  function count({ method, headers }: FastifyRequest, ids: RecipientIds, link: number | null, token: string): void {
+    if (method !== 'GET') return;
+    const { 'user-agent': agent } = headers;
+    source.addHit({ ids, link, at: clock.now().getTime(), reader: readerOf(agent), device: deviceOf(agent) }, token);
   }
 
   /**

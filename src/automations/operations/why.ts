@@ -7,7 +7,7 @@ import Type, { type Static } from 'typebox';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { CheckedRules } from '../../campaigns/operations/why.ts';
-import { AUTOMATION_STATUS, BARS_ENTRY, STEP_KINDS, STEP_OUTCOMES, type Target } from '../../database/schema/index.ts';
+import { AUTOMATION_STATUS, BARS_ENTRY, STEP_KINDS, STEP_OUTCOMES } from '../../database/schema/index.ts';
 import { fractionFor } from '../../delivery/queue/variant-groups.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import {
@@ -35,7 +35,7 @@ import {
   zeroOrOne,
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { type Automation, requireAutomation, targetOf } from '../automations.ts';
+import { type Automation, requireAutomation, segmentTarget, targetOf } from '../automations.ts';
 import { ByUtr } from './automations.ts';
 import { forecastFor, type PlannedStep, timed } from './forecast.ts';
 
@@ -114,7 +114,6 @@ export const explainAutomation = operation({
     const isLive = automation.status === AUTOMATION_STATUS.live;
     const { state, reason, entered_at, run, steps } = plan;
     const nextMail = steps.find(isMailToCome);
-    const segment = (id: number | null): Target[] => (id === null ? [] : [{ table: 'segments', id: String(id) }]);
     return {
       why: {
         email,
@@ -130,8 +129,8 @@ export const explainAutomation = operation({
           ...(nextMail === undefined ? [] : senderRules(client, question, nextMail.schedule.sender_id)),
           targetRule(client, targetOf(automation), address),
           entryRule(context, automation, plan, address),
-          outsideRule(client, 'goal', segment(automation.goal_segment_id), address),
-          outsideRule(client, 'exit', segment(automation.exit_segment_id), address),
+          outsideRule(client, 'goal', segmentTarget(automation.goal_segment_id), address),
+          outsideRule(client, 'exit', segmentTarget(automation.exit_segment_id), address),
           ...contactRules(db, question),
         ],
         steps: steps.map((step) => explainedStep(client, step, address)),
@@ -199,7 +198,7 @@ function usedAt(client: Database, { schedule, taken }: PlannedStep, address: num
   const values = readStored(taken.used);
   const reasons: Said[] = values === null ? [] : [values];
   if (schedule.kind === 'if') {
-    const name = targetNamesOf(client, [{ table: 'segments', id: String(schedule.segment_id) }], null) || '–';
+    const name = targetNamesOf(client, segmentTarget(schedule.segment_id), null) || '–';
     reasons.unshift(isYes ? sentence('used_in_segment', { name }) : sentence('used_not_in_segment', { name }));
   }
   if (schedule.kind === 'wait_until' && schedule.until === 'event') {
