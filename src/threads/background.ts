@@ -240,8 +240,8 @@ export class Background {
       await part('old transactional mail', async () =>
         this.#oldMails.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
+      await part('canaries', () => this.#canaries.advance(this.#timeSlice()));
     }
-    if (!isHeld) await part('canaries', () => this.#canaries.advance(this.#timeSlice()));
     await part('results by domain', () => this.#domainCounts.countOn(this.#timeSlice()));
     this.handOverTransactional();
     const isDelivering = await this.#worker.step(isHeld);

@@ -26,14 +26,15 @@ export interface HtmlRegions {
   readonly bodyEnd: number;
 }
 
-const headOnly = new Set(['head', 'title', 'style', 'script']);
+/** The elements whose text no mail client shows. */
+const HEAD_ONLY = new Set(['head', 'title', 'style', 'script']);
 
 /** Finds the regions of HTML by the rules of the HTML standard. Outlook's conditional comments are included, other comments are not. */
 export function findHtmlRegions(html: string): HtmlRegions {
   return walk(html, true);
 }
 
-/** Whether a region is the URL of a link. Outlook's VML shapes (v:*) have links like anchors. */
+/** Returns true if a region is the URL of a link. Outlook's VML shapes (v:*) have links like anchors. */
 export function isLink({ tag, attribute }: Region): boolean {
   return attribute === 'href' && (tag === 'a' || tag === 'area' || tag.startsWith('v:'));
 }
@@ -68,7 +69,7 @@ function walk(html: string, enterComments: boolean): HtmlRegions {
   function closeText(): void {
     if (text) {
       const { start, end } = text;
-      const visible = !headOnly.has(tag);
+      const visible = !HEAD_ONLY.has(tag);
       regions.push({ start, end, tag, attribute: null, quoted: false, value: html.slice(start, end), visible });
       text = null;
     }

@@ -26,9 +26,9 @@ const EXAMPLES: Record<string, unknown> = {
   diagnostic: '550 5.1.1 No such user',
   domain: 'example.com',
   email: 'zoe@example.com',
+  email_address: 'zoe@example.com, ann@example.org',
   event_id: '1',
   events: ['contact.created', 'contact.unsubscribed'],
-  email_address: 'zoe@example.com, ann@example.org',
   exclude_specific_recipient_id: ['contacts_2'],
   field: 'city',
   field_name: 'company_name',
@@ -38,17 +38,13 @@ const EXAMPLES: Record<string, unknown> = {
   first_name: 'Zoë',
   from_email: 'hello@example.com',
   from_name: 'Lark Books',
+  group_name: 'Newsletter',
   groupId: '1',
+  growth: 50,
   host: 'smtp.example.com',
   hours: 24,
-  'idempotency-key': 'order-1042',
-  port: 587,
-  security: 'starttls',
-  url: 'https://hooks.example.com/sendlark',
-  username: 'shop',
-  group_name: 'Newsletter',
-  growth: 50,
   id: '1',
+  'idempotency-key': 'order-1042',
   is_display: 1,
   is_enabled: 1,
   language: 'en',
@@ -59,9 +55,10 @@ const EXAMPLES: Record<string, unknown> = {
   name: 'Customers',
   nickname: 'Shop',
   note: 'Customer database',
-  operator: 'is',
-  postal_code: '80331',
   opens: '09:00',
+  operator: 'is',
+  port: 587,
+  postal_code: '80331',
   preheader: 'Twelve new titles',
   preheaders: ['For long evenings'],
   preview_img: 'welcome.png',
@@ -76,6 +73,7 @@ const EXAMPLES: Record<string, unknown> = {
   schedule_type: 0,
   scopes: ['contacts'],
   search: 'zoe',
+  security: 'starttls',
   segment_id: 1,
   segment_name: 'Readers in Munich',
   segment_recipient_id: '1',
@@ -85,26 +83,28 @@ const EXAMPLES: Record<string, unknown> = {
   sender_names: ['Ann of Lark Books'],
   share: 20,
   single_send_name: 'Autumn list',
-  starts_on: '2026-03-01',
   slug: 'lark-books',
+  starts_on: '2026-03-01',
   state: 'Bavaria',
   state_id: 0,
   state_province_region: 'Upper Bavaria',
   strIds: ['1', '2'],
   subject: 'Autumn books for ((first_name|you))',
   subjects: ['New books for autumn'],
-  template_ids: [''],
   template_html: '<p>Dear ((first_name|reader)), <a href="((unsubscribe_preferences))">leave</a></p>',
   template_id: 2,
+  template_ids: [''],
   template_json: '{"tagName":"mjml","children":[]}',
   text: 'Your parcel is on its way.',
   unsubscribe_group_id: 1,
   unsubscribe_groups_id: 1,
   until_volume: 5000,
   upload_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+  url: 'https://hooks.example.com/sendlark',
+  username: 'shop',
   utr: '3f2b8c1e-5a74-4d0c-9f5e-2f6f5f2b7c11',
-  variant: 1,
   value: ['Munich'],
+  variant: 1,
   volume: 50,
   waiting_period: 1,
   waiting_type: 'days',
@@ -114,39 +114,39 @@ const EXAMPLES: Record<string, unknown> = {
 /** Texts that occur only in responses. */
 const ANSWERS: Record<string, string> = {
   actor: 'ann@example.org',
-  message: 'Saved Successfully',
-  errors: 'Deleted Successfully',
   design_url: 'http://127.0.0.1:3000/design/…',
   envelope_from: 'hello@example.com',
   envelope_to: 'zoe@example.com',
+  errors: 'Deleted Successfully',
   from: 'Lark Books <hello@example.com>',
   fullname: 'Zoë Müller',
   hour: '2026-01-15 09:00:00',
   image: 'http://127.0.0.1:3000/images/templates/welcome.png',
   link: 'http://127.0.0.1:3000/welcome#…',
   live_at: '2026-01-15 09:00:00',
+  message: 'Saved Successfully',
   preview_image: 'welcome.png',
   public_key: 'pk_…',
   rand_id: '4815162342',
   reply: '250 2.0.0 Ok',
-  send_at: '2026-01-15 09:00:00',
   secret_key: 'sk_…',
+  send_at: '2026-01-15 09:00:00',
   sent_at: '2026-01-15 09:00:00',
   to: 'Zoë Müller <zoe@example.com>',
-  user_agent: 'Mozilla/5.0',
   url: 'https://example.com/autumn',
+  user_agent: 'Mozilla/5.0',
   web_copy: 'http://127.0.0.1:3000/w/…',
 };
 
 /** Parameters that an example body has although no schema requires them, because the request would make no sense without them. */
 const ALSO_IN_BODIES = new Set(['strIds', 'text', 'value']);
 
-/** The example of this name. Names such as `single_send_utr` have the example of `utr`. */
+/** Returns the example of this name; undefined if there is none. Names such as `single_send_utr` have the example of `utr`. */
 function knownExample(name: string): unknown {
   return EXAMPLES[name] ?? (name.endsWith('_utr') ? EXAMPLES.utr : undefined);
 }
 
-/** An example value for a parameter with this name and schema. */
+/** Returns an example value for a parameter with this name and schema. */
 export function exampleValue(
   name: string,
   { enum: choices, type, items }: { enum?: unknown[]; type?: unknown; items?: { type?: unknown } },
@@ -159,7 +159,7 @@ export function exampleValue(
   return choices?.[0] ?? (type === 'integer' ? 1 : 'text');
 }
 
-/** An example body with a value for each required parameter, and for those that state an example. */
+/** Returns an example body with a value for each required parameter, and for those that state an example. */
 export function exampleBody(schema: Record<string, unknown>): Record<string, unknown> {
   const properties: Record<string, object> = Object(schema.properties);
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
@@ -169,12 +169,12 @@ export function exampleBody(schema: Record<string, unknown>): Record<string, unk
   return Object.fromEntries(entries);
 }
 
-/** The example in a parameter's own schema, which differs from that of other parameters of this name; undefined if the schema has none. */
+/** Returns the example in a parameter's own schema, which differs from that of other parameters of this name; undefined if the schema has none. */
 function ownExample(property: object): unknown {
   return 'examples' in property && Array.isArray(property.examples) ? property.examples[0] : undefined;
 }
 
-/** An example value that fits the schema of a response field. */
+/** Returns an example value that fits the schema of a response field. */
 export function exampleForSchema(name: string, schema: Record<string, unknown>): unknown {
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.anyOf)) return exampleForSchema(name, Object(schema.anyOf[0]));

@@ -47,12 +47,12 @@ export function readLargeJson(app: FastifyInstance, large: string, maxBytes: num
   });
 }
 
-/** The bytes of a string in the body, whether it was cut out or not. */
+/** Returns the bytes of a string in the body, whether it was cut out or not. */
 export function textBytes(request: FastifyRequest, text: string): Buffer {
   return cutOut.get(request)?.get(text) ?? Buffer.from(text);
 }
 
-/** A JSON value with each of its strings replaced. */
+/** Returns a JSON value with each of its strings replaced. */
 function withTexts(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((item) => withTexts(item, replace));
@@ -60,7 +60,7 @@ function withTexts(value: unknown, replace: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withTexts(item, replace)]));
 }
 
-/** The body with placeholders instead of its long strings, and the long strings by placeholder. */
+/** Returns the body with placeholders instead of its long strings, and the long strings by placeholder. */
 function cutLongTexts(body: Buffer): { shortened: Buffer; texts: Map<string, Buffer> } {
   const texts = new Map<string, Buffer>();
   if (body.length < LONG_BYTES) return { shortened: body, texts };
@@ -84,7 +84,7 @@ function cutLongTexts(body: Buffer): { shortened: Buffer; texts: Map<string, Buf
   return { shortened: Buffer.concat([...parts, body.subarray(from)]), texts };
 }
 
-/** The position of the quote that ends the string starting at `start`; -1 if no quote ends it. */
+/** Returns the position of the quote that ends the string starting at `start`; -1 if no quote ends it. */
 function endOfText(body: Buffer, start: number): number {
   const first = body.indexOf(QUOTE, start);
   if (first === -1) return -1;

@@ -105,7 +105,7 @@ export class HeldPages {
       };
       // The fields are set one by one, always in the same order. Such objects are read several times as fast as objects built from a list of
       // pairs.
-      for (let at = 0; at < fields.length; at++) claim[fields[at] ?? ''] = values[at] ?? null;
+      for (let field = 0; field < fields.length; field++) claim[fields[field] ?? ''] = values[field] ?? null;
       held.waiting.push(claim);
       held.open.add(delivery);
       this.#pageOf.set(claim, held);

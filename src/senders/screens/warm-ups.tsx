@@ -9,7 +9,7 @@ import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { attempt } from '../../ui/operations.ts';
 import { backTo } from '../../ui/settings/frame.tsx';
 import { field } from '../../ui/submitted.ts';
-import { useLanguage } from '../../ui/words/index.ts';
+import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { changeWarmUp, stopWarmUp, type WarmUp } from '../operations/warm-ups.ts';
 
 const PLAN_FORM = form(changeWarmUp.input, [
@@ -90,10 +90,10 @@ function Plans({ warmUps }: { warmUps: readonly WarmUp[] }) {
         { heading: language.say('warmUp.domain'), cell: ({ domain }) => <bdi>{domain}</bdi> },
         {
           heading: language.say('warmUp.state'),
-          cell: ({ state, ...plan }) => (
+          cell: (warmUp) => (
             <div>
-              <Badge tone={TONES[state]}>{language.say(`warmUp.${state}`)}</Badge>
-              <span class="second-line quiet-text">{stateText(language, { state, ...plan })}</span>
+              <Badge tone={TONES[warmUp.state]}>{language.say(`warmUp.${warmUp.state}`)}</Badge>
+              <span class="second-line quiet-text">{stateText(language, warmUp)}</span>
             </div>
           ),
         },
@@ -123,7 +123,7 @@ function Plans({ warmUps }: { warmUps: readonly WarmUp[] }) {
   );
 }
 
-function stateText(language: ReturnType<typeof useLanguage>, { state, starts_on: start, ends_on: end }: WarmUp) {
+function stateText(language: Language, { state, starts_on: start, ends_on: end }: WarmUp) {
   const day = language.calendarDate(state === 'waiting' ? start : end);
   return language.say(`warmUp.${state}.day`, { day });
 }

@@ -74,11 +74,7 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
             {
               heading: language.say('contacts.field'),
               cell: ({ id, field_name: name }) =>
-                canChange ? (
-                  <a href={`/settings/fields/${id}`}>{fieldLabel(language, name)}</a>
-                ) : (
-                  fieldLabel(language, name)
-                ),
+                canChange ? <a href={`${PATH}/${id}`}>{fieldLabel(language, name)}</a> : fieldLabel(language, name),
             },
             {
               heading: language.say('fields.kind'),
@@ -125,7 +121,7 @@ function OneField({ field, uses, shown }: { field: Field; uses: FieldUses; shown
       <div class="buttons">
         <Confirm
           id="delete-field"
-          action={`/settings/fields/${field.id}/delete`}
+          action={`${PATH}/${field.id}/delete`}
           label={language.say('fields.delete')}
           title={language.say('fields.delete.title', { name: label })}
         >
@@ -133,7 +129,7 @@ function OneField({ field, uses, shown }: { field: Field; uses: FieldUses; shown
           {uses.segments > 0 && <p>{language.say('fields.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing uses={uses} />
         </Confirm>
-        <LinkButton look="quiet" href="/settings/fields" label={language.say('confirm.cancel')} />
+        <LinkButton look="quiet" href={PATH} label={language.say('confirm.cancel')} />
       </div>
     </Card>
   );

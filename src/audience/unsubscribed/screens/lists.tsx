@@ -20,16 +20,16 @@ import { liftScreen } from './lift.tsx';
 
 const ROWS_PER_PAGE = 20;
 
-interface ListQuery {
-  email?: string;
-  before?: string;
+interface Call {
+  /** The id of the topic, for its list. */
+  Params: { id?: string };
+  Querystring: { email?: string; before?: string };
 }
-type ListRequest = FastifyRequest<{ Querystring: ListQuery; Params: { id?: string } }>;
 
 /** Registers the lists, the groups, the sunset rule, and the page that removes an address from a list. */
 export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   const list = (url: string, name: ListName) =>
-    pageRoute<{ Querystring: ListQuery; Params: { id?: string } }>(app, url, async (request, reply) => {
+    pageRoute<Call>(app, url, async (request, reply) => {
       const viewer = viewerOf(request);
       const { title, content } = await readList(request, name);
       const frame = {
@@ -46,7 +46,10 @@ export async function unsubscribeScreens(app: FastifyInstance): Promise<void> {
   await liftScreen(app);
   await sunsetScreen(app);
 
-  async function readList(request: ListRequest, name: ListName): Promise<{ title: string | null; content: VNode }> {
+  async function readList(
+    request: FastifyRequest<Call>,
+    name: ListName,
+  ): Promise<{ title: string | null; content: VNode }> {
     const { email = '', before } = request.query;
     const { id: groupId } = request.params;
     const entries = await readEntries(request, name, { limit: ROWS_PER_PAGE + 1, email, before, groupId });
