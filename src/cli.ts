@@ -2,7 +2,7 @@
 /**
  * The program's entry point. It imports nothing that loads a package before the version of Node is checked: the
  * database addon crashes a Node that is too old, and static imports are loaded before the first statement of a file
- * runs. It imports by name nothing that a Node older than OLDEST lacks, because Node would refuse to start such a file.
+ * runs. Its static imports name only what every older Node exports too, because a missing name would end the start before the check.
  */
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -24,7 +24,7 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   const { enableCompileCache } = await import('node:module');
   const cache = join(import.meta.dirname, '../node_modules/.cache/start');
   enableCompileCache(cache);
-  // Each worker thread enables its own cache, and only because of this variable.
+  // Worker threads use the cache only if this variable is set.
   process.env.NODE_COMPILE_CACHE ??= cache;
   // Most new objects (of requests, rows and mails) are short-lived, so a larger space for new objects, which has hundreds of MB on Node 24,
   // saves no time. Once Node runs, the space of the main thread can no longer be limited, but its growth can be prevented.

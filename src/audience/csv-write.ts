@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 
 export type CsvValue = string | number | null;
 
+/** The rows of a file, some at a time. */
 type Pages = AsyncIterable<CsvValue[][]> | Iterable<CsvValue[][]>;
 
 /**
@@ -42,9 +43,9 @@ function quoted(cell: string): string {
 }
 
 /**
- * The places where a formula can begin: at the start of the cell, and after a semicolon, tab or line break in it, because in
- * languages with decimal commas a spreadsheet splits a CSV at semicolons: the text after a semicolon then starts a cell outside our quotes. Quotes in
- * front do not help either, because the spreadsheet removes them. Full-width signs count like the ASCII ones.
+ * The places where a formula can begin: at the start of the cell, and after a semicolon, tab or line break in it. In languages with decimal
+ * commas, a spreadsheet splits a CSV file at semicolons, so the text after a semicolon starts a new cell. Quotes before the formula do not
+ * help, because the spreadsheet removes them. Full-width signs count like the ASCII ones.
  */
 const FORMULA_START =
   /^(?=['"]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;

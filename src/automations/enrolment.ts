@@ -19,7 +19,7 @@ import {
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import {
-  DUE_THERE,
+  DUE_AT_PLACE,
   type DuePlace,
   endReason,
   endReasonOf,
@@ -120,12 +120,12 @@ export function applyMembershipChanges(client: Database): number {
 /** Applies up to `limit` recorded changes of an account. Returns the number of applied changes. */
 function applyChanges(client: Database, account: number, limit: number): number {
   const page = client.prepare<[number, number], Change>(MEMBERSHIP_CHANGES_PAGE).all(account, limit);
-  const { enter, leaveTarget, joinEnd, wake } = enrolmentMoves(client);
+  const { enter, leaveTarget, joinEndSegment, wake } = enrolmentMoves(client);
   for (const { id: _id, change, happened_at: at, ...row } of page) {
     if (change === 'joined' || change === 'let_in') enter({ ...row, at });
     else if (change === 'left') leaveTarget({ ...row, at });
     else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
-    else joinEnd({ ...row, at }, change);
+    else joinEndSegment({ ...row, at }, change);
   }
   client.prepare('DELETE FROM membership_changes WHERE user_id = ? AND id <= ?').run(account, page.at(-1)?.id);
   return page.length;
@@ -256,7 +256,7 @@ export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_
 
 /** Returns SQL that reads these columns of the enrolments `e` of a `DuePlace`, in the order of their due times. */
 const duePage = (columns: string, joins: string) => `
-  SELECT ${columns} FROM enrolments e INDEXED BY enrolments_place JOIN automations au ON au.id = e.automation_id ${joins} WHERE ${DUE_THERE}`;
+  SELECT ${columns} FROM enrolments e INDEXED BY enrolments_place JOIN automations au ON au.id = e.automation_id ${joins} WHERE ${DUE_AT_PLACE}`;
 
 /** SQL: a page of due enrolments for the mail @schedule. `reason` is null if the recipient gets the mail. `is_taken`: 1 if the step was taken before. */
 const DUE_FOR_MAIL = duePage(

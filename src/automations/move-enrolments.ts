@@ -252,16 +252,16 @@ export function updateContactKeepingPlaces(
 ): void {
   inTransaction(db, () => {
     const readdressed = updateContact(db, accountId, id, input, now);
-    if (readdressed !== null) movePlaces(db.$client, accountId, readdressed);
+    if (readdressed !== null) readdressEnrolments(db.$client, accountId, readdressed);
   });
 }
 
 /** Moves the enrolments of a contact from the old address to the new address in all automations of the account. */
-function movePlaces(client: Database, accountId: number, { contact, from, to }: AddressChange): void {
+function readdressEnrolments(client: Database, accountId: number, { contact, from, to }: AddressChange): void {
   moveAhead(client, accountId, [from, to]);
-  // Leave out automations in whose target the old address still is, through another contact or by hand: there the enrolment belongs to
-  // somebody else now.
-  const places = client
+  // Skip automations whose target still contains the old address, through another contact or by hand, because the enrolment then belongs to
+  // somebody else.
+  const enrolments = client
     .prepare<Record<string, number>, Enrolment>(`
       SELECT e.* FROM automations au CROSS JOIN enrolments e ON e.automation_id = au.id AND e.address_id = @from
       WHERE au.user_id = @user AND au.deleted_at IS NULL AND NOT (${isMember('e')}) AND NOT EXISTS (SELECT 1 FROM contacts o
@@ -271,11 +271,11 @@ function movePlaces(client: Database, accountId: number, { contact, from, to }: 
   const present = client.prepare<Record<string, string | number>, Enrolment>(`
     SELECT * FROM enrolments WHERE automation_id = @automation AND address_id = @to AND (run = @run OR (state = 'active' AND @state = 'active'))
     ORDER BY state = 'active' AND @state = 'active' DESC LIMIT 1`);
-  for (const place of places) {
-    const { automation_id: automation, run, state } = place;
+  for (const enrolment of enrolments) {
+    const { automation_id: automation, run, state } = enrolment;
     const other = present.get({ automation, to, run, state });
-    if (other === undefined) movePlace(client, place, to);
-    else joinPlaces(client, place, other, contact);
+    if (other === undefined) readdress(client, enrolment, to);
+    else mergeIntoOther(client, enrolment, other, contact);
   }
 }
 
@@ -283,22 +283,22 @@ function movePlaces(client: Database, accountId: number, { contact, from, to }: 
  * Moves the enrolment to the new address, and stores an enrolment of the old address that has exited. The moved enrolment keeps its
  * contact. If another contact has the new address, it gets the next mail only if it is in the target when the mail is claimed.
  */
-function movePlace(client: Database, place: Enrolment, to: number): void {
-  client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, place.id);
-  addReaddressed(client, place);
+function readdress(client: Database, enrolment: Enrolment, to: number): void {
+  client.prepare('UPDATE enrolments SET address_id = ? WHERE id = ?').run(to, enrolment.id);
+  addReaddressed(client, enrolment);
 }
 
 /**
- * Merges the enrolment `place` of the old address into the enrolment `other`, which the new address already has. From now on both addresses
- * are one contact at the later place of the two, so that a mail that reached one address is not sent to the other. A mail that is queued
- * for the enrolment that ends is not sent.
+ * Merges the enrolment of the old address into the enrolment `other`, which the new address already has. From now on both addresses are one
+ * contact at the later position of the two, so that a mail that reached one address is not sent to the other. A mail that is queued for the
+ * enrolment that ends is not sent.
  */
-function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contact: number): void {
-  const further = place.position >= other.position ? place : other;
-  const behind = further === place ? other : place;
+function mergeIntoOther(client: Database, enrolment: Enrolment, other: Enrolment, contact: number): void {
+  const further = enrolment.position >= other.position ? enrolment : other;
+  const behind = further === enrolment ? other : enrolment;
   // If the same mail is queued for both, the delivery of the new address stays.
-  const hasSameMail = place.position === other.position && other.delivery_id !== null;
-  const [kept, dropped] = hasSameMail ? [other, place] : [further, behind];
+  const hasSameMail = enrolment.position === other.position && other.delivery_id !== null;
+  const [kept, dropped] = hasSameMail ? [other, enrolment] : [further, behind];
   const isActive = further.state === 'active' || (further.state === 'left' && behind.state === 'active');
   const after = lastStep(client);
   client
@@ -306,14 +306,14 @@ function joinPlaces(client: Database, place: Enrolment, other: Enrolment, contac
       INSERT INTO steps (enrolment_id, schedule_id, delivery_id, outcome, taken_at)
       SELECT ?, schedule_id, delivery_id, outcome, taken_at FROM steps WHERE enrolment_id = ? AND delivery_id IS NOT ?
       ON CONFLICT DO NOTHING`)
-    .run(other.id, place.id, dropped.delivery_id);
+    .run(other.id, enrolment.id, dropped.delivery_id);
   logSteps(client, { after });
   const joined = {
     ...further,
     id: other.id,
-    contact_id: place.contact_id === contact ? contact : other.contact_id,
+    contact_id: enrolment.contact_id === contact ? contact : other.contact_id,
     delivery_id: kept.delivery_id,
     ...(isActive && { state: 'active' as const, reason: null, ended_at: null }),
   };
-  mergeEnrolments(client, joined, { id: place.id, delivery_id: dropped.delivery_id });
+  mergeEnrolments(client, joined, { id: enrolment.id, delivery_id: dropped.delivery_id });
 }

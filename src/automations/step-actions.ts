@@ -121,7 +121,7 @@ function assignment(
   };
 }
 
-/** Returns those of these contacts who are in a list; none if the list was deleted. */
+/** Returns the contacts who are in a list; none if the list was deleted. */
 function contactsIn(db: Db, list: number, contacts: readonly number[]): Set<number> {
   const rows = db.all<{ id: number }>(sql`
     SELECT c.id FROM json_each(${JSON.stringify(contacts)}) CROSS JOIN contacts c ON c.id = value

@@ -90,8 +90,8 @@ export function runAgain(db: Db, id: number, now: string): void {
 const AT_REST = `status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.completed}) AND held_code IS NOT 'sender_unverified'`;
 
 /**
- * Hides those of these single sends that are at rest from the list of campaigns. `hidden_at` is an ISO timestamp. If it is null, shows all
- * of these single sends in the list again instead. Returns the number of changed single sends.
+ * Hides single sends from the list of campaigns, except those that are not at rest. `hidden_at` is an ISO timestamp. If it is null, shows
+ * all of them in the list again instead. Returns the number of changed single sends.
  */
 export function hideSends(db: Db, ids: readonly number[], hidden_at: string | null): number {
   const which = hidden_at === null ? '' : `AND ${AT_REST}`;
@@ -99,7 +99,7 @@ export function hideSends(db: Db, ids: readonly number[], hidden_at: string | nu
   return db.$client.prepare(sql).run(hidden_at, JSON.stringify(ids)).changes;
 }
 
-/** Returns the ids of those of these single sends that are drafts at rest, so that deleting them loses no queued mail and no result. */
+/** Returns the ids of the single sends in `ids` that are drafts at rest, so that deleting them loses no queued mail and no result. */
 export function draftsAmong(db: Db, ids: readonly number[]): number[] {
   return db.$client
     .prepare<[string], number>(`

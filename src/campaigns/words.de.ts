@@ -1,4 +1,4 @@
-/** German: campaigns, which are single sends, and composing them. */
+/** German: campaigns, and composing them. */
 import type { Translation } from '../ui/words/translation.ts';
 import type { campaigns as english } from './words.en.ts';
 

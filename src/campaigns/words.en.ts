@@ -1,4 +1,4 @@
-/** English: campaigns, which are single sends, and composing them. */
+/** English: campaigns, and composing them. */
 
 export const campaigns = {
   'campaigns.empty.title': 'No campaigns yet',

@@ -12,6 +12,10 @@ const TARGET_MS = { shared: 3, alone: 5 };
 /** A transaction with fewer rows takes no less time, because the commit takes most of it. */
 const MIN_ROWS = 250;
 const MAX_ROWS = 10_000;
+/** The number of rows grows at most by this factor from one transaction to the next. */
+const MAX_GROWTH = 2;
+/** Shorter times count as this long, because the clock measures them inaccurately. */
+const MIN_MEASURED_MS = 0.1;
 
 /**
  * For this time after another connection has written, transactions are short; if it did not announce the write, the lock is also shared
@@ -49,7 +53,7 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
     if (current.version !== last.version || isOtherThreadWaiting()) aloneFrom = performance.now() + SHARED_MS;
     last = current;
     const target = performance.now() < aloneFrom ? TARGET_MS.shared : TARGET_MS.alone;
-    rows = Math.round(Math.min(MAX_ROWS, Math.max(MIN_ROWS, rows * Math.min(2, target / Math.max(heldMs, 0.1)))));
+    rows = Math.round(Math.min(MAX_ROWS, Math.max(MIN_ROWS, rows * growth(target, heldMs))));
     if (performance.now() < sharedUntil) await setTimeout(heldMs);
     else if (isOtherThreadWaiting()) await letOthersWrite(heldMs);
     else if (unbrokenMs >= MAX_UNBROKEN_MS) await setTimeout(1);
@@ -60,6 +64,11 @@ export async function inChunks(client: Database, write: (rows: number) => boolea
     }
     unbrokenMs = 0;
   }
+}
+
+/** Returns the factor by which the work must grow to take `targetMs` instead of `tookMs`, at most `MAX_GROWTH`. */
+function growth(targetMs: number, tookMs: number): number {
+  return Math.min(MAX_GROWTH, targetMs / Math.max(tookMs, MIN_MEASURED_MS));
 }
 
 /** How many milliseconds the slices of one transaction take. With the commit, a transaction then takes less than 20 ms. */
@@ -81,8 +90,7 @@ export function inSlices<T>(items: readonly T[], most: number, write: (slice: re
       at += count;
       if (at >= items.length) return false;
       const endedAt = performance.now();
-      const factor = SLICES_MS / Math.max(endedAt - startedAt, 0.1);
-      count = Math.round(Math.min(most, Math.max(1, count * Math.min(2, factor))));
+      count = Math.round(Math.min(most, Math.max(1, count * growth(SLICES_MS, endedAt - startedAt))));
       startedAt = endedAt;
     }
     return true;

@@ -57,7 +57,7 @@ export function readCountries(): Country[] {
  * SQLite parses the JSON itself with one statement for the cities of each state, which takes a third of the time of one statement per row.
  */
 export function seedPlaces(client: Database): void {
-  const seed = client.transaction(() => {
+  const update = client.transaction(() => {
     client
       .prepare(
         `INSERT INTO countries (id, name, iso2) SELECT value->>'id', value->>'name', value->>'iso2' FROM json_each(?) WHERE true
@@ -74,7 +74,7 @@ export function seedPlaces(client: Database): void {
     const lastId = Number(client.prepare('SELECT coalesce(max(id), 0) FROM cities').pluck().get());
     if (lastId < readPlacesIndex().cities) seedCities(client, lastId);
   });
-  seed.immediate();
+  update.immediate();
 }
 
 function seedCities(client: Database, lastId: number): void {
@@ -92,7 +92,7 @@ function unpack(file: string): string {
 /** The folder of index.json, and of each template's source (.json) with the files made from it (.html, .png, .webp). */
 const TEMPLATES = new URL('templates/', DATA);
 
-/** An entry of index.json. The names of its files begin with the name of its preview image. */
+/** An entry of index.json. Its files differ from `preview_image` only in their endings. */
 export interface BuiltIn {
   /** An id is never reused for another template, because campaigns refer to it. 1 is the blank template. */
   id: number;

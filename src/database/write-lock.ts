@@ -133,10 +133,10 @@ export class WriteLock {
         const results = await this.write(() => write.immediate(), oldest.until - performance.now());
         for (const tell of results) tell();
       } catch (error) {
-        // If the transaction has not begun because the lock was taken, only the writes whose time is over fail. Any other error at its
-        // beginning concerns all writes.
-        const untaken = () => (isBusy(error) ? this.#takeLate() : this.#common.splice(0));
-        for (const { reject } of taken.length > 0 ? taken : untaken()) reject(error);
+        let failed = taken;
+        // The transaction has not begun. If the lock was taken, only the writes whose time is over fail; any other error fails all writes.
+        if (failed.length === 0) failed = isBusy(error) ? this.#takeLate() : this.#common.splice(0);
+        for (const { reject } of failed) reject(error);
       }
     }
     this.#isWriting = false;

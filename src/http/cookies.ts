@@ -48,18 +48,18 @@ export function installSessions(app: FastifyInstance, deps: { db: Db; clock: Clo
   });
 }
 
-/** The current session of a request; null without a valid one. */
+/** Returns the current session of a request; null without a valid one. */
 export function readSession(request: FastifyRequest, { db, clock }: { db: Db; clock: Clock }): Session | null {
   const secret = sessionSecret(request);
   return secret === null ? null : findSession(db, secret, clock.now());
 }
 
-/** The secret in a request's session cookie, or null. */
+/** Returns the secret in a request's session cookie; null without a valid one. */
 export function sessionSecret(request: FastifyRequest): string | null {
   return secretIn(request, SESSION);
 }
 
-/** The secret that identifies a browser before sign-in, or null. */
+/** Returns the secret that identifies a browser before sign-in; null without a valid one. */
 export function visitSecret(request: FastifyRequest): string | null {
   return secretIn(request, VISIT);
 }
@@ -110,7 +110,7 @@ export function writeCookie(reply: FastifyReply, name: string, value: string, ma
   reply.setCookie(name, value, { path: '/', maxAge, httpOnly: true, sameSite: 'lax', secure });
 }
 
-/** The value of a cookie as sent: the first one if there are several with the name (RFC 6265, 4.2.1). */
+/** Returns the value of a cookie as sent: the first one if there are several with the name (RFC 6265, 4.2.1); undefined if there is none. */
 export function readCookie(request: FastifyRequest, name: string): string | undefined {
   const { cookie } = request.headers;
   return cookie === undefined ? undefined : request.server.parseCookie(cookie)[name];

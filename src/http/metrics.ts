@@ -75,12 +75,11 @@ function createMetrics({ db, clock, config }: Deps) {
   const collectNodes = config.NATS_URL.length === 0 ? () => undefined : nodeMetrics(registry, { db, clock });
 
   function collect(): void {
+    const now = clock.now().getTime();
     const gauges = readGauges(db.$client);
     queueDepth.set(gauges.queued);
     transactionalDepth.set(gauges.queuedTransactional);
-    const since = gauges.oldestSending ?? clock.now().getTime();
-    oldestSending.set(Math.max(0, clock.now().getTime() - since) / 1000);
-    const now = clock.now().getTime();
+    oldestSending.set(Math.max(0, now - (gauges.oldestSending ?? now)) / 1000);
     oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
     failing.set(relayFailing(db.$client, config) === null ? 0 : 1);
     // Only increases are added, because the sum falls when a mailing is deleted or its failed mails are sent again.
@@ -91,7 +90,7 @@ function createMetrics({ db, clock, config }: Deps) {
     sendingHeld.set(sendingHeldReason(db.$client) === null ? 0 : 1);
     holds.reset();
     for (const { what, reason, count } of countHeld(db.$client)) holds.set({ what, reason }, count);
-    const paced = pacingGauges(db.$client, clock.now().getTime());
+    const paced = pacingGauges(db.$client, now);
     pacedGroups.set(paced.count);
     pacedRate.reset();
     for (const [provider, rate] of paced.rates) pacedRate.set({ provider }, rate);

@@ -30,7 +30,7 @@ export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
   return {
     level,
-    // pino's own stream tries again for ever, while nothing else runs, once the terminal that it writes to is gone.
+    // If the terminal is gone, pino's own stream retries for ever and blocks the thread.
     stream: { write: (line: string) => void process.stdout.write(line) },
     serializers: { req, err: loggedError },
     // At level trace, @fastify/multipart logs its options, which include the request's headers.

@@ -1,4 +1,4 @@
-/** English: whether the installation is well, its sender nodes, and the hold of all sending. */
+/** English: the health of the installation, its sender nodes, and the pause of all sending. */
 
 export const installation = {
   'settings.health': 'Health',

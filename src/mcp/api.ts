@@ -9,6 +9,7 @@ const MAX_ANSWER_CHARACTERS = 200_000;
  */
 const SECRET_FIELD = 'design_url';
 
+/** A running service and the key pair with which its API is called. */
 export interface Service {
   /** The origin of the service, such as https://mail.example.com. */
   url: string;

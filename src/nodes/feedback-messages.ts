@@ -103,8 +103,14 @@ const MAX_LINK = 999_999;
 export function encodeHits(hits: readonly Hit[]): string {
   const rows = hits.map(
     ({ ids, link, at, reader, device = 'unknown' }): HitRow => [
-      ...([ids.delivery, ids.mailing, ids.address] as const),
-      ...([link, at, reader !== 'person', reader, device] as const),
+      ids.delivery,
+      ids.mailing,
+      ids.address,
+      link,
+      at,
+      reader !== 'person',
+      reader,
+      device,
     ],
   );
   return JSON.stringify(rows);

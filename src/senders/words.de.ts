@@ -1,4 +1,4 @@
-/** German: senders, the DNS and the keys of their domains, and warming those up. */
+/** German: senders, domain authentication, and the warm-up of domains. */
 import type { Translation } from '../ui/words/translation.ts';
 import type { senders as english } from './words.en.ts';
 

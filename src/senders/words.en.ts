@@ -1,4 +1,4 @@
-/** English: senders, the DNS and the keys of their domains, and warming those up. */
+/** English: senders, domain authentication, and the warm-up of domains. */
 export const senders = {
   'settings.senders': 'Senders',
   'settings.done.resent': 'The verification e-mail is on its way.',

@@ -38,7 +38,7 @@ const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
 const MIB = 1024 * 1024;
 const MAX_ATTACHMENT_BYTES = 10 * MIB;
 /** How long a write waits for the lock. */
-const PATIENCE_MS = 10_000;
+const LOCK_WAIT_MS = 10_000;
 /** The number of bytes that are hashed at a time. */
 const HASHED_BYTES = 1024 * 1024;
 
@@ -107,7 +107,7 @@ export async function sendTransactional(
           });
           return utr;
         }),
-      PATIENCE_MS,
+      LOCK_WAIT_MS,
     );
     if (sent !== utr) await removePieces(deps, utr, attachments);
     wake();
@@ -195,7 +195,7 @@ async function writePieces(
     let number = 0;
     for (const bytes of decodePieces(file, attachment, at)) {
       const piece = number++;
-      await lock.write(() => insert.run(utr, at, piece, bytes), PATIENCE_MS);
+      await lock.write(() => insert.run(utr, at, piece, bytes), LOCK_WAIT_MS);
       await setImmediate();
     }
   }
@@ -209,7 +209,7 @@ async function removePieces(
 ): Promise<void> {
   if (attachments.length === 0) return;
   const remove = client.prepare('DELETE FROM transactional_pieces WHERE utr = ?');
-  await lock.write(() => remove.run(utr), PATIENCE_MS).catch(() => undefined);
+  await lock.write(() => remove.run(utr), LOCK_WAIT_MS).catch(() => undefined);
 }
 
 /** Removes the pieces of mails that a killed server had not added yet. Call it only at the start, before requests are accepted. */

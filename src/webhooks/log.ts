@@ -83,7 +83,7 @@ export function countManual(client: Database, endpointId: number): number {
 
 /**
  * Queues a stored event of the account to be sent to the endpoint once more. Returns false if the event is no longer stored.
- * Call inside a transaction.
+ * Call inside a transaction. `now` is in epoch milliseconds.
  */
 export function replayEvent(client: Database, { id, user_id }: Endpoint, eventId: number, now: number): boolean {
   const { changes } = client
@@ -95,8 +95,8 @@ export function replayEvent(client: Database, { id, user_id }: Endpoint, eventId
   return changes > 0;
 }
 
-/** Queues a test event for the endpoint. Returns the id of the event. Call inside a transaction. */
-export function sendTest(client: Database, endpoint: Endpoint, now: number): number {
+/** Queues a test event for the endpoint. Returns the id of the event. Call inside a transaction. `now` is in epoch milliseconds. */
+export function queueTest(client: Database, endpoint: Endpoint, now: number): number {
   const eventId = client
     .prepare<[number, string, string], number>(
       'INSERT INTO webhook_events (user_id, type, lane, data) VALUES (?, ?, 0, ?) RETURNING id',

@@ -22,7 +22,7 @@ import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import { NO_TIME } from '../../src/time/clock.ts';
 import type { User } from '../../src/users/users.ts';
 import { addEndpoint } from '../../src/webhooks/endpoints.ts';
-import { sendTest } from '../../src/webhooks/log.ts';
+import { queueTest } from '../../src/webhooks/log.ts';
 import type { Caller, TestApp } from '../support/app.ts';
 
 /** A block as the designer keeps it. */
@@ -139,7 +139,7 @@ export function addWebhooks(app: TestApp, accountId: number): { webhooks: string
     .where(eq(webhookEndpoints.id, Number(made[0])))
     .get();
   if (endpoint === undefined) throw new Error('the webhook was not added');
-  const event = sendTest(app.db, endpoint, app.clock.now().getTime());
+  const event = queueTest(app.db, endpoint, app.clock.now().getTime());
   return { webhooks: made.map(String), webhookEvents: [String(event)] };
 }
 

@@ -57,11 +57,11 @@ export function undoAction(db: Db, job: Job, items: readonly ChangedContact[], n
   if (job.action === 'delete') return restoreContacts(db, job, [...before.keys()], now);
   const moves = liveContacts(db, job.user_id, [...before.keys()])
     .filter((row) => row.contact_type_id === job.target_id)
-    .flatMap((row) => ({ row, to: before.get(row.id) ?? 0 }));
+    .map((row) => ({ row, to: before.get(row.id) ?? 0 }));
   return moveContacts(db, job.user_id, moves, now).length;
 }
 
-/** Returns those of these contacts of the account that are not deleted, and whose contact type is not deleted. */
+/** Returns the contacts of the account among `ids`, except those that are deleted or whose contact type is deleted. */
 function liveContacts(db: Db, accountId: number, ids: readonly number[]): Row[] {
   return db.all<Row>(sql`
     SELECT c.id, c.contact_type_id, c.address_id, c.email FROM json_each(${JSON.stringify(ids)}) i CROSS JOIN contacts c ON c.id = i.value

@@ -94,16 +94,16 @@ export const startAction = operation({
     ] as const)
       if (namesErased(db.$client, accountId, texts)) errors.add(field, messages.erased(field));
     const { action, contact_type_id, segment_id, to_contact_type_id, to_segment_id, unsubscribe_groups_id } = input;
-    const ownsType = (id: unknown) => () => hasContactType(db, accountId, id);
-    const ownsSegment = (id: unknown) => () => hasSegment(db, accountId, id);
-    if (contact_type_id !== undefined) errors.reference('contact_type_id', ownsType(contact_type_id));
-    if (segment_id !== undefined) errors.reference('segment_id', ownsSegment(segment_id));
+    const ownsType = (id: unknown) => hasContactType(db, accountId, id);
+    const ownsSegment = (id: unknown) => hasSegment(db, accountId, id);
+    if (contact_type_id !== undefined) errors.reference('contact_type_id', () => ownsType(contact_type_id));
+    if (segment_id !== undefined) errors.reference('segment_id', () => ownsSegment(segment_id));
     if (action === 'move') {
-      if (to_contact_type_id) errors.reference('to_contact_type_id', ownsType(to_contact_type_id));
+      if (to_contact_type_id) errors.reference('to_contact_type_id', () => ownsType(to_contact_type_id));
       else errors.add('to_contact_type_id', messages.required('to_contact_type_id'));
     }
     if (action === 'segment') {
-      if (to_segment_id) errors.reference('to_segment_id', ownsSegment(to_segment_id));
+      if (to_segment_id) errors.reference('to_segment_id', () => ownsSegment(to_segment_id));
       else errors.add('to_segment_id', messages.required('to_segment_id'));
     }
     if (action === 'unsubscribe' && unsubscribe_groups_id)

@@ -108,7 +108,7 @@ function withoutErased(client: Database, accountId: number, addresses: readonly 
   return rows.length === 0 ? addresses : addresses.filter(({ normalized }) => !erased.has(normalized));
 }
 
-/** Returns those of these normalized addresses that were erased. */
+/** Returns the normalized addresses in `normalized` that were erased. */
 export function erasedAmong(client: Database, accountId: number, normalized: readonly string[]): string[] {
   return erasedRows(client, accountId, normalized).map((row) => row.normalized);
 }
@@ -118,7 +118,7 @@ export function isErasedRow(client: Database, addressId: number): boolean {
   return client.prepare(`SELECT 1 FROM addresses WHERE id = ? AND ${IS_ERASED}`).get(addressId) !== undefined;
 }
 
-/** Returns the rows of those of these normalized addresses that were erased. The function costs nothing if no address was ever erased. */
+/** Returns the rows of the erased addresses among these normalized ones. The function costs nothing if no address was ever erased. */
 function erasedRows(
   client: Database,
   accountId: number,

@@ -1,4 +1,4 @@
-/** German: people, their fields and contact types, and what is learnt of their opens and clicks. */
+/** German: contacts, their fields and lists, and the tracking mode. */
 import type { Translation } from '../../ui/words/translation.ts';
 import type { people as english } from './words.en.ts';
 

@@ -1,4 +1,4 @@
-/** English: people, their fields and contact types, and what is learnt of their opens and clicks. */
+/** English: contacts, their fields and lists, and the tracking mode. */
 
 export const people = {
   'contacts.title': 'Contacts',

@@ -3,7 +3,7 @@ import { fold } from '../../database/functions/fold.ts';
 import { type PropertyFilter, parseFilter } from './names.ts';
 
 /** Binds a value and returns the name of its parameter. */
-type Bind = (value: string) => string;
+export type Bind = (value: string) => string;
 
 /** Returns SQL for the id of a name of events or properties in the account; null if none of them had this name yet. */
 export function wordId(account: number, word: string, bind: Bind): string {

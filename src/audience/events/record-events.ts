@@ -28,7 +28,7 @@ export interface Recorded {
 
 /** SQL: `t` is the type of contact `c`, and neither is deleted. */
 const LIVE = 't.id = c.contact_type_id AND t.deleted_at IS NULL AND c.deleted_at IS NULL';
-/** SQL: the ids of those of the normalized addresses @given that a contact has. */
+/** SQL: the address ids of the contacts with one of the normalized addresses @given. */
 const BY_ADDRESS = `
   SELECT value AS given, a.id FROM json_each(@given) CROSS JOIN addresses a ON a.user_id = @account AND a.normalized_email = value
   WHERE EXISTS (SELECT 1 FROM contacts c CROSS JOIN contact_types t ON ${LIVE} WHERE c.address_id = a.id)`;

@@ -230,7 +230,8 @@ function sampleRows(
 
 /**
  * Prepares a query for those rows of temp.sorted that meet a condition: line, address, id of the existing contact or null, 1 if the
- * contact stays excluded from mail, and for each column the present value and the one after the import.
+ * contact stays excluded from mail, and for each column the present value and the one after the import. Unsubscribes from all mail and from
+ * groups are in two indexes, so they are looked up separately.
  */
 function prepareRows(
   db: Db,

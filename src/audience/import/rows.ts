@@ -32,12 +32,13 @@ type Column = { field: string; custom: CustomField | null } | null;
 interface Header {
   /** The field of each cell of a row; null for an unknown column. */
   columns: Column[];
+  /** The names of the columns that are not imported, as in the file. */
   unknown: string[];
 }
 
-/** The maximum length of a value in a column of contacts. */
+/** The maximum length of a value in a column of contacts, in characters. */
 const MAX_LENGTH = 255;
-/** The maximum length of a cell that is stored with its error. */
+/** The maximum length of a cell that is stored with its error, in characters. */
 const MAX_SHOWN = 100;
 /**
  * The column with the choice whether a contact's opens and clicks may be recorded. It is not a field of contacts, because the

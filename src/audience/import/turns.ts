@@ -30,6 +30,7 @@ export class Turns {
   #next(): void {
     if (this.#isRunning || this.#waiting.length === 0) return;
     const order = [...this.#served];
+    // The place of an account that has not had a turn is -1, so it is next.
     const places = this.#waiting.map(({ account }) => order.indexOf(account));
     const [chosen] = this.#waiting.splice(places.indexOf(Math.min(...places)), 1);
     if (chosen === undefined) return;
@@ -40,6 +41,7 @@ export class Turns {
   }
 }
 
+/** The key of the shared memory in the environment data of worker threads. */
 const SHARED = 'sendlark imports under way';
 
 /** The number of running imports, in memory that all threads share, because the background thread must know it. */

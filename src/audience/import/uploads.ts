@@ -35,7 +35,7 @@ export interface UploadedFile extends GuessedColumns {
   uploadedAt: number;
   /** looked (inspected) → previewing → looked → running → done or failed. */
   state: 'looked' | 'previewing' | 'running' | 'done' | 'failed';
-  /** Bytes read, bytes in all, contacts written, contacts in all. */
+  /** Bytes read, bytes in all, contacts written, contacts in all, in memory that the import thread shares. */
   progress: Float64Array;
   /** What the import did; null before its end. */
   report: ImportReport | null;
@@ -82,7 +82,7 @@ export class ImportJobs {
       id: randomUUID(),
       uploadedAt: now,
       state: 'looked',
-      progress: new Float64Array(new SharedArrayBuffer(32)),
+      progress: new Float64Array(new SharedArrayBuffer(4 * Float64Array.BYTES_PER_ELEMENT)),
       report: null,
       planned: null,
       preview: null,
@@ -101,7 +101,7 @@ export class ImportJobs {
     return upload;
   }
 
-  /** Returns the account's upload with this id; undefined if there is none (any more). */
+  /** Returns the account's upload with this id; undefined if there is none. */
   find(accountId: number, id: unknown): UploadedFile | undefined {
     const file = typeof id === 'string' ? this.#files.get(id) : undefined;
     return file?.accountId === accountId ? file : undefined;

@@ -29,6 +29,7 @@ export interface ExportedPerson {
   leavings: readonly Leaving[];
 }
 
+/** A template in the export. */
 export interface ExportedTemplate {
   name: string;
   html: string;
@@ -36,7 +37,7 @@ export interface ExportedTemplate {
 
 /** The columns and files that are ignored. */
 export interface Ignored {
-  /** Columns that only the other service can use, or that are too many. */
+  /** Columns that only the other service can use, or that exceed the maximum number of columns. */
   columns: Set<string>;
   /** Unknown files of the archive. */
   files: Set<string>;

@@ -158,7 +158,11 @@ export const readTimeline = operation({
   input: Type.Object({
     ...ById,
     limit: Type.Optional(
-      integer({ minimum: 1, maximum: MAX_PAGE, description: 'The maximum number of moments; 50 if absent.' }),
+      integer({
+        minimum: 1,
+        maximum: MAX_PAGE,
+        description: `The maximum number of moments; ${DEFAULT_MOMENTS} if absent.`,
+      }),
     ),
     after: Type.Optional(text({ maxLength: 100, description: 'The value of `next` in the page before.' })),
   }),

@@ -8,7 +8,7 @@ import { english } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addDays, yearlyDays } from '../../time/zones.ts';
 import { byField } from '../contacts/contact-fields.ts';
-import { filterHolds, wordId } from '../events/event-sql.ts';
+import { type Bind, filterHolds, wordId } from '../events/event-sql.ts';
 import { EVENT_FIELD } from '../events/names.ts';
 import { customValuePath, type FieldType } from '../fields/custom-fields.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
@@ -58,9 +58,6 @@ export interface Condition {
   text: string;
   values: Record<string, string>;
 }
-
-/** Binds a value and returns the name of its parameter. */
-type Bind = (value: string) => string;
 
 /**
  * Returns the condition that contact `c` matches the rules: 0 or 1, never null. The custom fields of the rules must exist. A field that
@@ -228,7 +225,7 @@ const ACTIVE = {
   open: `d.by_person & ${BY_PERSON.opened | BY_PERSON.clicked} <> 0`,
   click: `d.by_person & ${BY_PERSON.clicked} <> 0`,
 };
-/** SQL: the bits that leave it open whether there was an open or a click, so that rules about their absence are false. */
+/** SQL: the bits with which there may have been an open or a click, so that rules about their absence are false. */
 const MAYBE_ACTIVE = { open: 'd.by_person <> 0', click: ACTIVE.click };
 
 /** SQL: the deliveries `d` of the contact in mailings that may have mails since `since` (SQL). */

@@ -35,12 +35,13 @@ export async function continueSunsets(db: Db, clock: Clock): Promise<boolean> {
   let hasMore = false;
   for (const sunset of due) {
     if (sunset.lift_to !== null) await liftAll(client, sunset.user_id, sunset.lift_to, clock, until);
-    hasMore = (sunset.is_on === 1 && (await checkContacts(db, sunset, clock, until))) || hasMore;
+    if (sunset.is_on === 1 && (await checkContacts(db, sunset, clock, until))) hasMore = true;
     if (performance.now() >= until) return true;
   }
   return hasMore;
 }
 
+/** Ends the inactivity of the account's contacts up to the entry `to`, as `requestLiftAll` requested, until the time is over. */
 async function liftAll(client: Database, account: number, to: number, clock: Clock, until: number): Promise<void> {
   await inChunks(client, (rows) => {
     const hasMore = liftSome(client, account, to, rows, isoTimestamp(clock.now()));
@@ -87,30 +88,33 @@ async function checkContacts(db: Db, sunset: Sunset, clock: Clock, until: number
   return place !== null;
 }
 
-/** Returns true if a rule and its progress are unchanged since they were read, because a user may have changed them meanwhile. */
+/** Returns false if a user has changed the rule or restarted its check since `before` was read. `lift_to` does not affect the check. */
 function isUnchanged(client: Database, { lift_to: _lift, ...before }: Sunset): boolean {
   const current = client.prepare<[number], Sunset>('SELECT * FROM sunsets WHERE user_id = ?').get(before.user_id);
   return isDeepStrictEqual({ ...current, lift_to: null }, { ...before, lift_to: null });
 }
 
-/** Stores contacts as inactive, and adds them to the rule's segment or moves them, as the rule says. */
+/** Stores contacts (ids) as inactive, and adds them to the rule's segment or moves them, as the rule says. */
 function applyRule(db: Db, sunset: Sunset, inactive: InactiveContacts, contacts: readonly number[], now: string): void {
   const client = db.$client;
   const { user_id: account, action, segment_id: segment, contact_type_id: type } = sunset;
-  const people = inactive.store(contacts, now);
-  if (people.length === 0) return;
-  const parameters = { people: JSON.stringify(people), account, segment, type };
+  const addressIds = inactive.store(contacts, now);
+  if (addressIds.length === 0) return;
+  const parameters = { addresses: JSON.stringify(addressIds), account, segment, type };
   if (action === 'segment' && segment !== null) {
     const added = client
-      .prepare<[object], number>(`SELECT c.id FROM segments s CROSS JOIN json_each(@people) p CROSS JOIN contacts c
-        ON c.contact_type_id = s.contact_type_id AND c.address_id = p.value AND c.deleted_at IS NULL
+      .prepare<[object], number>(`SELECT c.id FROM segments s CROSS JOIN json_each(@addresses) a CROSS JOIN contacts c
+        ON c.contact_type_id = s.contact_type_id AND c.address_id = a.value AND c.deleted_at IS NULL
       WHERE s.id = @segment AND s.user_id = @account`)
       .pluck();
     addContactsToSegment(db, account, segment, added.all(parameters), now);
   }
   if (action === 'move' && type !== null) {
     const moved = client
-      .prepare<[object], number>(`SELECT c.id FROM json_each(@people) p CROSS JOIN contacts c ON c.address_id = p.value
+      .prepare<
+        [object],
+        number
+      >(`SELECT c.id FROM json_each(@addresses) a CROSS JOIN contacts c ON c.address_id = a.value
       WHERE c.user_id = @account AND c.deleted_at IS NULL AND c.contact_type_id <> @type`)
       .pluck();
     moveToType(db, account, moved.all(parameters), type, now);

@@ -16,6 +16,7 @@ import { AddressList, checkAddressList, readAddressList } from '../../http/reque
 import {
   addressListQuery,
   choice,
+  DEFAULT_ROWS,
   described,
   email,
   identifier,
@@ -206,7 +207,7 @@ export const readSuppressed = operation({
   name: 'Read the suppressed addresses',
   role: 'viewer',
   input: addressListQuery,
-  run: ({ db, accountId }, { email: address, before_id: before, limit = 50 }) =>
+  run: ({ db, accountId }, { email: address, before_id: before, limit = DEFAULT_ROWS }) =>
     db
       .select({ ...getTableColumns(suppressions), email_address: addresses.normalized_email })
       .from(suppressions)

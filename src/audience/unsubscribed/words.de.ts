@@ -1,4 +1,4 @@
-/** German: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
+/** German: unsubscribed and suppressed addresses, topics, and the rule about inactive contacts. */
 import type { Translation } from '../../ui/words/translation.ts';
 import type { unsubscribed as english } from './words.en.ts';
 

@@ -1,4 +1,4 @@
-/** English: unsubscribed and suppressed addresses, unsubscribe groups, and the rule about inactive people. */
+/** English: unsubscribed and suppressed addresses, topics, and the rule about inactive contacts. */
 
 export const unsubscribed = {
   'unsubscribes.all': 'All mail',

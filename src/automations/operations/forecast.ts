@@ -58,7 +58,7 @@ export type Forecast = Static<typeof Forecast>;
 export interface PlannedStep {
   schedule: ListedSchedule;
   /** What was done at the step; undefined before the contact has taken it. */
-  taken: MailProgress | undefined;
+  taken: TakenStep | undefined;
   /** When the step comes, epoch milliseconds; null if the step does not come, or the time is not known. */
   due_at: number | null;
   /** True if the step is on a path that the contact did not take. */
@@ -124,7 +124,7 @@ export function forecastFor(
     ? sentence('left_target')
     : (findEnd(client, automation, addressId ?? 0) ?? obstacle);
   const getsMore = isActive && exitReason === null && isLive;
-  const progress = mailProgress(client, enrolment.id);
+  const progress = takenSteps(client, enrolment.id);
   const next = schedules.find(({ position }) => position > enrolment.position);
   const awaited =
     next === undefined || !isActive || exitReason !== null
@@ -191,7 +191,7 @@ function planSteps(
   schedules: readonly ListedSchedule[],
   passed: number,
   due: number | null,
-  progress: ReadonlyMap<number, MailProgress>,
+  progress: ReadonlyMap<number, TakenStep>,
 ): PlannedStep[] {
   let next = due;
   return schedules.map((schedule, at) => {
@@ -216,13 +216,13 @@ export function timed(moment: number | null | undefined): string | null {
 }
 
 /** Returns true if the contact took the other path at the deciding step to whose path this step belongs. */
-function isOnOtherPath({ parent_id, branch }: ListedSchedule, progress: ReadonlyMap<number, MailProgress>): boolean {
+function isOnOtherPath({ parent_id, branch }: ListedSchedule, progress: ReadonlyMap<number, TakenStep>): boolean {
   const taken = parent_id === null ? undefined : progress.get(parent_id);
   return taken !== undefined && taken.outcome !== branch;
 }
 
 /** A step that a contact has taken. Times are epoch milliseconds. */
-interface MailProgress {
+interface TakenStep {
   schedule_id: number;
   outcome: (typeof STEP_OUTCOMES)[number];
   taken_at: number;
@@ -241,9 +241,9 @@ interface MailProgress {
 }
 
 /** Returns the steps that an enrolment has taken, by their ids. */
-function mailProgress(client: Database, enrolmentId: number): Map<number, MailProgress> {
+function takenSteps(client: Database, enrolmentId: number): Map<number, TakenStep> {
   const steps = client
-    .prepare<[number], MailProgress>(`
+    .prepare<[number], TakenStep>(`
       SELECT t.schedule_id, t.outcome, t.taken_at, d.state AS delivery, d.attempt AS attempts, d.reply,
         (SELECT l.reason FROM enrolments e CROSS JOIN enrolment_log l INDEXED BY enrolment_log_person ON l.address_id = e.address_id
           AND l.automation_id = e.automation_id AND l.run = e.run AND l.step_id = t.schedule_id

@@ -125,7 +125,8 @@ export function listAutomationSummaries(
   client: Database,
   { accountId, id, states, search = '', beforeId, limit }: Filter,
 ): { summaries: Summary[]; next_before_id: number | null } {
-  const [sendingHeld, waits] = [sendingHeldReason(client), mailWaitsReason(client)];
+  const sendingHeld = sendingHeldReason(client);
+  const waits = mailWaitsReason(client);
   const isFiltered = states !== undefined || search !== '';
   const rows = client
     .prepare<Record<string, string | number | null>, Summary & { held_reason: string | null; is_wanted: 0 | 1 }>(PAGE)

@@ -94,8 +94,8 @@ export function removeFromArchive(db: Db, singleSendId: number): void {
 }
 
 /**
- * Publishes those of these single sends that are in an archive and have been sent completely. Cancelled single sends stay hidden, and
- * published ones do not change. Of an A/B test, the winner is published. Call inside a transaction.
+ * Publishes the single sends that are in an archive and have been sent completely. Cancelled single sends stay hidden, and published ones do
+ * not change. Of an A/B test, the winner is published. Call inside a transaction.
  */
 export function publishSent(client: Database, singleSendIds: readonly number[]): void {
   const sent = client

@@ -109,10 +109,10 @@ export const resendToUnopened = operation({
       // The sender name of the variant is left out, because a launch uses the name of the sender.
       const { preheader, template_id, template_json, template_html } = asVariant(db, send, winnerOrMail(db, mailingId));
       const { id, held_code: _code, held_reason: _reason, status: _status, ...copied } = send;
-      const copy = randomUUID();
+      const newUtr = randomUUID();
       const copyId = insertDraft(db, {
         ...copied,
-        utr: copy,
+        utr: newUtr,
         subject,
         preheader,
         template_id,
@@ -134,11 +134,11 @@ export const resendToUnopened = operation({
         updated_at: now,
       });
       copyAttachments(db, accountId, id, copyId);
-      return { copy, ids };
+      return { newUtr, ids };
     });
     await recomputeSoon(db, created.ids, clock);
     wake();
-    return { utr: created.copy };
+    return { utr: created.newUtr };
   },
 });
 

@@ -43,7 +43,7 @@ import { MAX_VARIANTS } from './drafts.ts';
 /** The longest time in hours from the end of the test to the decision. */
 export const MAX_TEST_HOURS = 168;
 /** The default values of a test. `share` is a percentage. */
-export const USUAL_TEST = { share: 20, winner_by: 'clicks', hours: 24 } as const;
+export const DEFAULT_TEST = { share: 20, winner_by: 'clicks', hours: 24 } as const;
 
 const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Plan = {
@@ -185,18 +185,18 @@ const SaveBody = Type.Object({
     integer({
       minimum: 1,
       maximum: 100,
-      description: `The percentage of the audience on which the variants are tried; ${USUAL_TEST.share} by default.`,
+      description: `The percentage of the audience on which the variants are tried; ${DEFAULT_TEST.share} by default.`,
     }),
   ),
   winner_by: Type.Optional({
     ...choice(...WINNER_BY),
-    description: `What decides the winner: opens, clicks, or (hand) a user; ${USUAL_TEST.winner_by} by default.`,
+    description: `What decides the winner: opens, clicks, or (hand) a user; ${DEFAULT_TEST.winner_by} by default.`,
   }),
   hours: Type.Optional(
     integer({
       minimum: 1,
       maximum: MAX_TEST_HOURS,
-      description: `The number of hours from the time at which every e-mail of the test was tried to the decision; ${USUAL_TEST.hours} by default.`,
+      description: `The number of hours from the time at which every e-mail of the test was tried to the decision; ${DEFAULT_TEST.hours} by default.`,
     }),
   ),
   canary_percent: Type.Optional(
@@ -291,7 +291,12 @@ type TestInput = Omit<Static<typeof SaveBody>, 'utr' | 'unchanged_since' | 'cana
 
 /** Returns the test that a request describes; null if it has no variants. */
 function testOf(input: TestInput): AbTest | null {
-  const { share = USUAL_TEST.share, winner_by = USUAL_TEST.winner_by, hours = USUAL_TEST.hours, ...lists } = input;
+  const {
+    share = DEFAULT_TEST.share,
+    winner_by = DEFAULT_TEST.winner_by,
+    hours = DEFAULT_TEST.hours,
+    ...lists
+  } = input;
   const { subjects = [], preheaders = [], sender_names = [], template_ids = [] } = lists;
   const count = Math.max(...[subjects, preheaders, sender_names, template_ids].map(({ length }) => length));
   const variants = Array.from({ length: count }, (_, at) => ({
@@ -329,12 +334,13 @@ async function planAbTest(deps: SingleSendDeps, send: SingleSend, test: AbTest):
 
 /**
  * Returns the rates of opens and clicks among measured recipients of the account's last single sends with opens, or the assumed rates. The
- * index has only mailings of campaigns and automations, so that no test mails and confirmations are read.
+ * condition on two kinds of owner is that of the partial index, without which SQLite does not use the index.
  */
 function readRates(db: Db, accountId: number) {
   const sums = db.$client
     .prepare<[number], Record<'measured' | 'known' | 'opens' | 'clicks', number | null>>(`
-      SELECT sum(delivered - unmeasured) AS measured, sum(delivered - unmeasured - proxied_only) AS known, sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
+      SELECT sum(delivered - unmeasured) AS measured, sum(delivered - unmeasured - proxied_only) AS known,
+        sum(people_opens) AS opens, sum(people_clicks) AS clicks FROM (
         SELECT delivered, unmeasured, proxied_only, people_opens, people_clicks FROM mailings INDEXED BY mailings_recent
         WHERE user_id = ? AND owner_kind IN ('single', 'schedule') AND owner_kind = 'single' AND people_opens > 0
         ORDER BY ${MAILING_ENDED} DESC LIMIT ${LAST_MAILINGS})`)

@@ -106,9 +106,9 @@ function submittedTest(request: FastifyRequest): SubmittedTest {
 /** The values that the form for a new test proposes. */
 const NEW_TEST: SubmittedTest = {
   variants: [],
-  share: String(USUAL_TEST.share),
-  winner_by: USUAL_TEST.winner_by,
-  hours: String(USUAL_TEST.hours),
+  share: String(DEFAULT_TEST.share),
+  winner_by: DEFAULT_TEST.winner_by,
+  hours: String(DEFAULT_TEST.hours),
 };
 
 interface PageProps {

@@ -12,10 +12,10 @@ import type { CheckResult, Finding } from '../../installation/health-checks/find
 import { missingRelay } from '../../installation/health-checks/service.ts';
 import { talkSmtp } from '../../installation/health-checks/smtp-talk.ts';
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const NAME = 'SMTP server';
 const EHLO_NAME = 'doctor.invalid';
-const SILENT = `no answer within ${PATIENCE_MS / 1000} s`;
+const SILENT = `no answer within ${TIMEOUT_MS / 1000} s`;
 const REACH_ADVICE = 'Check host, port and firewall; many hosters block port 25, use 587 or 465.';
 const TLS_ADVICE =
   'Mail crosses the network under TLS with a valid certificate only; ?tls=off behind the port is for an SMTP server on your own network.';
@@ -70,7 +70,7 @@ async function ehlo({ host, port, tls, verify }: Relay): Promise<string[]> {
   const socket = isTls
     ? connectTls({ host, port, ...servername, rejectUnauthorized: verify })
     : connectTcp({ host, port });
-  return talkSmtp(socket, isTls ? 'secureConnect' : 'connect', PATIENCE_MS, async (ask) => {
+  return talkSmtp(socket, isTls ? 'secureConnect' : 'connect', TIMEOUT_MS, async (ask) => {
     await ask('', '220');
     const [, ...offers] = await ask(`EHLO ${EHLO_NAME}`, '250');
     return offers.map((line) => line.slice(4).split(' ')[0]?.toUpperCase() ?? '');
@@ -84,8 +84,8 @@ async function tlsFault(relay: Relay): Promise<string | null> {
     () => performance.now(),
     () => undefined,
   );
-  const timer = setTimeout(() => connection.fail(new Error(SILENT)), PATIENCE_MS);
-  const result = await handshake(connection, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS, PATIENCE_MS);
+  const timer = setTimeout(() => connection.fail(new Error(SILENT)), TIMEOUT_MS);
+  const result = await handshake(connection, { ...relay, login: null }, EHLO_NAME, RFC_TIMEOUTS, TIMEOUT_MS);
   clearTimeout(timer);
   if ('kind' in result) return result.reply;
   connection.quit(RFC_TIMEOUTS.quit);

@@ -20,4 +20,5 @@ export const said = customType<{ data: Said; driverData: string }>({
   toDriver: stored,
   fromDriver: readStored,
 });
+/** An integer that is 0 by default. */
 export const integerOrZero = () => integer().notNull().default(0);

@@ -126,9 +126,6 @@ class CompileThread {
       const answer = await this.#receive<Name>(worker, timeLimit);
       if ('problem' in answer) throw new ContentError(readStored(answer.problem));
       return answer.result;
-    } catch (error) {
-      if (this.#worker === null) await worker.terminate();
-      throw error;
     } finally {
       // An idle thread must not keep the process running.
       worker.unref();
@@ -136,10 +133,10 @@ class CompileThread {
     }
   }
 
-  /** Waits for the thread's reply. A thread that failed is not used again. */
+  /** Waits for the thread's reply. A thread that fails is ended. */
   async #receive<Name extends keyof Jobs>(worker: Worker, timeLimit: number): Promise<JobReply<Name>> {
-    const waiting = new AbortController();
-    const { signal } = waiting;
+    const controller = new AbortController();
+    const { signal } = controller;
     try {
       const [answer]: JobReply<Name>[] = await Promise.race([
         once(worker, 'message', { signal }),
@@ -154,12 +151,13 @@ class CompileThread {
       return answer;
     } catch (error) {
       this.#worker = null;
+      await worker.terminate();
       const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
       if (isOutOfMemory) throw new ContentError(TOO_MUCH);
       // The thread crashed or could not start, so the template is not at fault.
       throw error instanceof ContentError ? error : unavailable(error);
     } finally {
-      waiting.abort();
+      controller.abort();
     }
   }
 

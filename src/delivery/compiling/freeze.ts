@@ -48,6 +48,7 @@ export function findLinkRules(
 
 type TemplateSource = Pick<ContentSourceRow, 'template_id' | 'template_json' | 'template_html'>;
 
+/** The frozen content of a mail and its tracked links. */
 export interface Frozen {
   frozen: FrozenContent;
   /** The destinations of tracked links, by link number. */
@@ -118,6 +119,7 @@ const mailingOptions = (
   numberedLinks,
 });
 
+/** Returns what was compiled, or as a problem that the mail has no content or its template is faulty. */
 async function orProblem<Result extends object>(compiled: Promise<Result | null>): Promise<Result | { problem: Said }> {
   try {
     return (await compiled) ?? { problem: sentence('content_none') };

@@ -48,25 +48,26 @@ interface CipherIds {
 
 const BLOCK_BYTES = 16;
 const ID_BYTES = 6;
+const ID_RANGE = 2 ** (8 * ID_BYTES);
 /** The size of the shared buffer in bytes. Addresses have at most 254 characters, a few of which may take several bytes each. */
 const SHORT_BYTES = 1024;
 
 /** Encrypts and decrypts addresses with a key derived from one of the installation's secrets. */
 export function addressCipher(secret: string) {
   const key = createHmac('sha256', secret).update('sealed address').digest();
-  // AES in counter mode encrypts a counter for each block and adds the result to the text. One cipher encrypts the counters of all
+  // AES in counter mode encrypts a counter for each block and XORs the text with the result. One cipher encrypts the counters of all
   // addresses, because creating a cipher for each address costs several times as much as using it.
   const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
   const shared = Buffer.alloc(SHORT_BYTES);
 
-  /** Adds the key stream for these ids to the text, in place. */
-  function addStream({ delivery, address }: CipherIds, text: Buffer): Buffer {
+  /** XORs the text with the key stream for these ids, in place. */
+  function applyKeyStream({ delivery, address }: CipherIds, text: Buffer): Buffer {
     const length = Math.ceil(text.length / BLOCK_BYTES) * BLOCK_BYTES;
     const counters = length <= SHORT_BYTES ? shared.subarray(0, length) : Buffer.alloc(length);
     for (let at = 0; at < length; at += BLOCK_BYTES) {
       // A delivery goes to one address, and ids are never used again, so no two addresses share a counter.
-      counters.writeUIntBE(delivery % 2 ** 48, at, ID_BYTES);
-      counters.writeUIntBE(address % 2 ** 48, at + ID_BYTES, ID_BYTES);
+      counters.writeUIntBE(delivery % ID_RANGE, at, ID_BYTES);
+      counters.writeUIntBE(address % ID_RANGE, at + ID_BYTES, ID_BYTES);
       counters.writeUInt32BE(at / BLOCK_BYTES, at + 2 * ID_BYTES);
     }
     const stream = cipher.update(counters);
@@ -77,11 +78,11 @@ export function addressCipher(secret: string) {
   return {
     /** Returns the encrypted address in base64url. */
     seal({ email, ...ids }: CipherIds & { email: string }): string {
-      return addStream(ids, Buffer.from(email)).toString('base64url');
+      return applyKeyStream(ids, Buffer.from(email)).toString('base64url');
     },
     /** Decrypts an address that was encrypted for these ids; returns arbitrary text if another secret was used. */
     open(ids: CipherIds, sealed: string): string {
-      return addStream(ids, Buffer.from(sealed, 'base64url')).toString();
+      return applyKeyStream(ids, Buffer.from(sealed, 'base64url')).toString();
     },
   };
 }

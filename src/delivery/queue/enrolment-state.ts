@@ -23,19 +23,19 @@ const DAY_MS = 24 * HOUR_MS;
 const CURRENT_ADDRESS =
   'ifnull((SELECT address_id FROM contacts WHERE id = @contact_id AND deleted_at IS NULL), @address_id)';
 
-/** SQL that ends an enrolment because the contact left the target. Exported so that a test can check its query plan. */
-export const LEAVE_TARGET = `
-  UPDATE enrolments SET state = 'left', reason = ${storedSql('left_target')}, ended_at = @at
+/** Returns SQL that ends an enrolment with this stored reason. */
+const leaveBecause = (reason: string) => `
+  UPDATE enrolments SET state = 'left', reason = ${reason}, ended_at = @at
   WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND state = 'active'`;
+
+/** SQL that ends an enrolment because the contact left the target. Exported so that a test can check its query plan. */
+export const LEAVE_TARGET = leaveBecause(storedSql('left_target'));
 
 /** The stored reasons with which an enrolment ends because the contact joined a segment. */
 const ENDS = { goal: storedSql('goal_reached'), exit: storedSql('exit_rule') };
 
 /** The stored reason of a contact who was held out. */
 export const HELD_OUT = stored(sentence('held_out'));
-
-/** SQL that ends an enrolment because the contact joined the segment of the goal or of the exit rule. */
-const endBySegment = (change: keyof typeof ENDS) => LEAVE_TARGET.replace(storedSql('left_target'), ENDS[change]);
 
 /** A recorded change of an automation's target. */
 interface Membership {
@@ -72,7 +72,7 @@ export function enrolmentMoves(client: Database) {
     WHERE automation_id = @automation_id AND address_id = ${CURRENT_ADDRESS} AND goal_at IS NULL AND entered_at <= @at`);
   const leave = client.prepare(LEAVE_TARGET);
   const wake = client.prepare(WAKE);
-  const endBy = { goal: client.prepare(endBySegment('goal')), exit: client.prepare(endBySegment('exit')) };
+  const endBy = { goal: client.prepare(leaveBecause(ENDS.goal)), exit: client.prepare(leaveBecause(ENDS.exit)) };
   return {
     enter(entry: Membership & { at: number; event_key: string | null }) {
       if (updateContact.run(entry).changes > 0) return;
@@ -82,7 +82,7 @@ export function enrolmentMoves(client: Database) {
         enrolmentEnd(client, entry.at)(entered.id, HELD_OUT);
     },
     leaveTarget: (membership: Membership & { at: number }) => leave.run(membership),
-    joinEnd(membership: Membership & { at: number }, change: keyof typeof ENDS) {
+    joinEndSegment(membership: Membership & { at: number }, change: keyof typeof ENDS) {
       if (change === 'goal') setGoal.run(membership);
       endBy[change].run(membership);
     },
@@ -148,10 +148,7 @@ export function passStep(client: Database, ids: readonly number[], now: number):
   client.prepare<[object]>(passStepText('SELECT value FROM json_each(@ids)')).run({ ids: JSON.stringify(ids), now });
 }
 
-/**
- * SQL that moves the enrolments in `ids`, a list or a query, to the wait for their next step. It is a function because its parts are
- * declared below.
- */
+/** Returns SQL that moves the enrolments in `ids`, a query, to the wait for their next step. */
 const passStepText = (ids: string) => `
   UPDATE enrolments AS e SET position = ${POSITION_BEFORE_UNSENT}, waiting_since = @now, due_at = @now + ifnull(${WAIT_FOR_UNSENT}, 0)
   WHERE id IN (${ids})`;
@@ -200,9 +197,9 @@ export function passStepTo(client: Database, passed: PassedStep, now: number, ne
 }
 
 /** SQL after WHERE for the enrolments `e` of a `DuePlace`, in the order of their due times. */
-export const DUE_THERE = `e.automation_id = @automation AND e.position = @position AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
+export const DUE_AT_PLACE = `e.automation_id = @automation AND e.position = @position AND e.state = 'active' AND e.delivery_id IS NULL AND e.due_at <= @now
   ORDER BY e.due_at, e.id LIMIT @rows`;
-const IDS_THERE = `SELECT e.id FROM enrolments e INDEXED BY enrolments_place WHERE ${DUE_THERE}`;
+const IDS_DUE_AT_PLACE = `SELECT e.id FROM enrolments e INDEXED BY enrolments_place WHERE ${DUE_AT_PLACE}`;
 
 /** Describes a page of the enrolments that are due at one place. */
 export interface DuePlace {
@@ -220,7 +217,7 @@ export interface DuePlace {
 export function passTaken(client: Database, place: DuePlace, schedule: number): number {
   return client
     .prepare<[object]>(
-      `${passStepText(IDS_THERE)} AND EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule)`,
+      `${passStepText(IDS_DUE_AT_PLACE)} AND EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule)`,
     )
     .run({ ...place, schedule }).changes;
 }
@@ -238,7 +235,7 @@ export function waitAtStep(client: Database, waits: readonly { id: number; due: 
 export function finishDueEnrolments(client: Database, place: DuePlace): number {
   return client
     .prepare<[object]>(
-      `UPDATE enrolments AS e SET state = 'finished', ended_at = @now WHERE id IN (${IDS_THERE}) AND ${NEXT_SCHEDULE} IS NULL`,
+      `UPDATE enrolments AS e SET state = 'finished', ended_at = @now WHERE id IN (${IDS_DUE_AT_PLACE}) AND ${NEXT_SCHEDULE} IS NULL`,
     )
     .run(place).changes;
 }
@@ -247,7 +244,7 @@ export function finishDueEnrolments(client: Database, place: DuePlace): number {
 export interface OrderChange {
   /** The positions of the affected enrolments, from `low` to below `high`; null if all are affected, because the mails were reordered. */
   places: { low: number; high: number } | null;
-  /** Whether a mail was removed, so that contacts with no mail left have finished. */
+  /** True if a mail was removed, so that contacts with no mail left have finished. */
   isRemoval: boolean;
 }
 
@@ -323,12 +320,12 @@ export interface Enrolment extends Omit<typeof enrolments.$inferSelect, 'reason'
 }
 
 /** Records that this address exited the automation, because its enrolment now has another address. */
-export function addReaddressed(client: Database, place: Enrolment): void {
+export function addReaddressed(client: Database, enrolment: Enrolment): void {
   client
     .prepare(`
       INSERT INTO enrolments (automation_id, address_id, run, event_key, state, reason, entered_at, position, waiting_since, due_at)
       VALUES (@automation_id, @address_id, @run, @event_key, 'left', ${READDRESSED}, @entered_at, @position, @waiting_since, @due_at)`)
-    .run(place);
+    .run(enrolment);
 }
 
 /** Merges two enrolments of one contact: stores the columns of `kept`, and ends the enrolment `givenUp` with its delivery. */

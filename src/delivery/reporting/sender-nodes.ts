@@ -4,10 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue } from '../../database/named-values.ts';
 import type { nodeDays, senderNodes } from '../../database/schema/index.ts';
 
-/**
- * How long a node must not have been recorded to count as silent, in milliseconds. It then counts as silent even if the background thread
- * is not running.
- */
+/** A node that has not been recorded for this long counts as silent, even if the background thread is not running. */
 const SILENT_AFTER_MS = 12_000;
 const MAX_NODES = 500;
 
@@ -38,6 +35,7 @@ const STORED_COUNTS = 'refused_node_messages';
 /** Adds to the number of rejected messages. This is a single statement, so that threads writing at the same time lose nothing. */
 export function addRefusedMessages(client: Database, kind: RefusedMessage, count: number): void {
   const path = `$.${kind}`;
+  // better-sqlite3 binds a BigInt as an integer; a number would be stored as 1.0.
   client
     .prepare(`INSERT INTO installation (name, value) VALUES (@name, json_object(@kind, @count))
      ON CONFLICT (name) DO UPDATE SET value = json_set(value, @path, ifnull(json_extract(value, @path), 0) + @count)`)

@@ -155,7 +155,7 @@ const MAILING_NAME = `
   FROM mailings m LEFT JOIN automations au ON au.id = m.automation_id WHERE m.id = ?`;
 
 /**
- * Returns the names of those of these targets that have the address as a member. If `address` is null, returns the names of all of them.
+ * Returns the names of the targets that have the address as a member. If `address` is null, returns the names of all of them.
  */
 export function targetNamesOf(client: Database, targets: readonly Target[], address: number | null): string {
   const names = {

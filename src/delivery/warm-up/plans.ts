@@ -172,7 +172,7 @@ const MAX_DAYS = 400;
 export type Plan = Pick<WarmUp, 'starts_on' | 'volume' | 'growth' | 'until_volume'>;
 
 /** The default values of a plan; docs/sending-well.md explains them. */
-export const USUAL_PLAN = { volume: 50, growth: 50 };
+export const DEFAULT_PLAN = { volume: 50, growth: 50 };
 
 /** The progress of a plan. */
 export interface Progress {

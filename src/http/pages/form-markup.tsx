@@ -6,7 +6,7 @@ import type { AskedField } from '../../forms/fields.ts';
 import type { ShownForm } from '../../forms/shown-form.ts';
 import { type PageWords, wordsIn } from './words/index.ts';
 
-type Fault = keyof PageWords['form']['faults'];
+export type Fault = keyof PageWords['form']['faults'];
 
 /** The values entered, by the names of the inputs. */
 export interface Filled {

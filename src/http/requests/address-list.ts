@@ -12,8 +12,7 @@ const MAX_LISTED = 20;
 const MAX_LISTED_CHARACTERS = 260;
 
 /**
- * Adds a field error if a list has too many addresses, none, or invalid ones; the last error lists the invalid addresses. Does nothing if
- * there is no list.
+ * Adds a field error if a list has too many addresses, none, or invalid ones, which the error names. Does nothing if there is no list.
  */
 export async function checkAddressList(list: string | undefined, errors: FieldErrorCollector): Promise<void> {
   if (list === undefined) return;

@@ -82,7 +82,7 @@ function prepare(waiting: string, path: string): void {
 
 /**
  * Gives the file that will be replaced a second name (a hard link), so that a database is at its path at every moment. Returns the second
- * name.
+ * name, which stays unused if there is no file.
  */
 function keepReplaced(path: string, now: Date): string {
   const prefix = `${basename(path)}.before-restore-`;

@@ -217,11 +217,11 @@ function parseTags(record: string): Map<string, string> {
 }
 
 /** How long an attempt of a DNS query may take. */
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 
 /** Returns a resolver that queries the servers configured on this machine, or `server` (ADDRESS[:PORT]). */
 export function dnsResolver(server?: string): Resolver {
-  const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 2 });
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 2 });
   if (server !== undefined) resolver.setServers([server]);
   return resolver;
 }

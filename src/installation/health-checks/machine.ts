@@ -13,7 +13,7 @@ import type { Finding } from './finding.ts';
 const GIB = 2 ** 30;
 /** The check fails below this number of free bytes, and warns below four times as many. */
 const MIN_BYTES = GIB / 4;
-const DAY = 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the findings about settings, disk, clock and held sending at `now`, epoch milliseconds. */
 export function localChecks(client: Database, config: Config, now: number): Finding[] {
@@ -54,7 +54,7 @@ function clockCheck(client: Database, now: number): Finding {
   const advice = [sentence('clock_cure')];
   if (now < RELEASED)
     return { name: 'Clock', state: 'fail', found: sentence('clock_before_release', { time }), advice };
-  if (latestBeatAt(client) > now + DAY)
+  if (latestBeatAt(client) > now + DAY_MS)
     return { name: 'Clock', state: 'fail', found: sentence('clock_behind', { time }), advice };
   return { name: 'Clock', state: 'ok', found: time };
 }

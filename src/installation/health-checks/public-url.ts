@@ -15,7 +15,7 @@ import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFind
 const { request: requestHttp } = process.getBuiltinModule('node:http');
 
 const NAME = 'Public address';
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 /** The number of bytes that are read of a response. */
 const MAX_BYTES = 4096;
 /** The number of characters that are shown of a text from the response. */
@@ -65,7 +65,7 @@ function request(url: URL): Promise<Answer> {
     // An invalid certificate is accepted here, so that its names and end date can be reported.
     const options = { agent: false, rejectUnauthorized: false, headers: { accept: 'application/json' } } as const;
     const call = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
-    const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), PATIENCE_MS);
+    const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })), TIMEOUT_MS);
     call.on('error', reject);
     call.on('close', () => {
       clearTimeout(timer);

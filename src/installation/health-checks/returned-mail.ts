@@ -16,7 +16,7 @@ const SMTP_PORT = 25;
 /** The maximum number of mail servers that are tried. */
 const MAX_SERVERS = 2;
 /** How long the dialogue with a server may take. */
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 /** How long the mail may take after it was accepted, because another server may forward it. */
 const ARRIVAL_MS = 5000;
 const POLL_MS = 100;
@@ -112,10 +112,11 @@ async function deliver(host: string, port: number, domain: string, to: string): 
     'Sendlark sends this to itself to see whether returned mail arrives.',
     '.',
   ].join('\r\n');
-  await talkSmtp(connect({ host, port }), 'connect', PATIENCE_MS, async (ask) => {
+  await talkSmtp(connect({ host, port }), 'connect', TIMEOUT_MS, async (ask) => {
     await ask('', '220');
     await ask(`EHLO ${domain}`, '250');
     await ask('MAIL FROM:<>', '250');
+    // 250 and 251 both accept the recipient (RFC 5321, 4.2.3).
     await ask(`RCPT TO:<${to}>`, '25');
     await ask('DATA', '354');
     await ask(message, '250');

@@ -16,16 +16,16 @@ export class SmtpRefusal extends Error {}
 type Ask = (command: string, expected: string) => Promise<string[]>;
 
 /**
- * Runs `talk` over a socket once the event `ready` has occurred, and closes the socket. Ends after `patienceMs` milliseconds at most. Throws
+ * Runs `talk` over a socket once the event `ready` has occurred, and closes the socket. Ends after `timeoutMs` milliseconds at most. Throws
  * the errors of the socket and of `talk`.
  */
 export async function talkSmtp<Result>(
   socket: Socket,
   ready: 'connect' | 'secureConnect',
-  patienceMs: number,
+  timeoutMs: number,
   talk: (ask: Ask) => Promise<Result>,
 ): Promise<Result> {
-  const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${patienceMs / 1000} s`)), patienceMs);
+  const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
   const failure = new Promise<never>((_resolve, reject) => socket.once('error', reject));
   failure.catch(() => undefined);
   try {

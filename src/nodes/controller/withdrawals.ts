@@ -27,6 +27,7 @@ interface WithdrawalsDeps {
   onConfirmed(): void;
 }
 
+/** Withdraws mails from nodes and records what nodes confirm. */
 export class Withdrawals {
   readonly #pages: ReadonlyMap<number, HeldPage>;
   readonly #fleet: Fleet;

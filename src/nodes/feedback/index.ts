@@ -168,8 +168,8 @@ export class Feedback {
         const decoded = decodeHits(text);
         if (decoded === null) throw new Error('the opens and clicks are malformed');
         const now = clock.now().getTime();
-        const inTime = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
-        return this.#hits.record(decoded.map((hit) => ({ ...hit, at: inTime(hit.at) })));
+        const clamp = (at: number) => Math.min(now, Math.max(now - MAX_HIT_AGE_MS, at));
+        return this.#hits.record(decoded.map((hit) => ({ ...hit, at: clamp(hit.at) })));
       },
       onApplied: () => undefined,
     });

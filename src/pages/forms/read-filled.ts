@@ -3,7 +3,7 @@ import { type Address, parseAddress } from '../../audience/contacts/addresses.ts
 import { valueFault } from '../../forms/fields.ts';
 import type { FilledForm } from '../../forms/requests.ts';
 import type { ShownForm } from '../../forms/shown-form.ts';
-import type { Faults, Filled } from '../../http/pages/form-markup.tsx';
+import type { Fault, Faults, Filled } from '../../http/pages/form-markup.tsx';
 import { type FormBody, textList } from '../../http/requests/form-fields.ts';
 
 /** When the form is shown again, longer values are cut off. */
@@ -18,7 +18,7 @@ interface ReadForm {
 
 /** Returns the submitted values of a form and their faults. Fields that the form does not have are ignored. */
 export function readFilled({ fields }: ShownForm, body: FormBody): ReadForm {
-  const faults = new Map<string, 'required' | 'invalid' | 'long' | 'email' | 'consent'>();
+  const faults = new Map<string, Fault>();
   const email = typeof body.email === 'string' ? body.email.trim() : '';
   const address = parseAddress(email);
   if (address === null) faults.set('email', email === '' ? 'required' : 'email');
@@ -41,7 +41,7 @@ export function readFilled({ fields }: ShownForm, body: FormBody): ReadForm {
   };
 }
 
-/** Returns a submitted form without faults as the input of `takeRequest`. */
+/** Returns a submitted form without faults as the input of `takeRequest`. If no groups were offered for choice, all are chosen. */
 export function filledForm(
   address: Address,
   { values, chosen, tracking }: Filled,
@@ -49,7 +49,7 @@ export function filledForm(
   network: string,
   proof: FilledForm['proof'],
 ): FilledForm {
-  const isChosen = (id: number): 0 | 1 => (chosen?.has(id) === false ? 0 : 1);
+  const isChosen = (id: number): 0 | 1 => (chosen === null || chosen.has(id) ? 1 : 0);
   return {
     address,
     values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),

@@ -89,7 +89,7 @@ const Checks = Type.Object({
 });
 
 /** How long a check waits for the DNS; later answers count as no answer. */
-const PATIENCE_MS = 8000;
+const TIMEOUT_MS = 8000;
 
 /** The running DNS checks by account and domain. Concurrent callers wait for the same check. */
 const runningChecks = new WeakMap<Context['db'], Map<string, Promise<void>>>();
@@ -115,7 +115,7 @@ export const readChecks = operation({
 
 export const renewChecks = operation({
   name: 'Check the DNS records of all sender domains, or of one (addition)',
-  description: `A lookup without a result after ${PATIENCE_MS / 1000} seconds counts as unanswered. A DKIM key whose record is found signs from then on.`,
+  description: `A lookup without a result after ${TIMEOUT_MS / 1000} seconds counts as unanswered. A DKIM key whose record is found signs from then on.`,
   role: 'owner',
   input: Type.Object({ domain: Type.Optional(line({ description: 'Only this domain.' })) }),
   output: Checks,
@@ -189,12 +189,12 @@ function currentChecks(context: Context): Checks {
 }
 
 /**
- * Queries the DNS for domains, stores the answers and activates keys whose records are published. Ends within `PATIENCE_MS`,
+ * Queries the DNS for domains, stores the answers and activates keys whose records are published. Ends within `TIMEOUT_MS`,
  * even if the DNS does not answer.
  */
 async function askDns({ db, config, clock, resolver }: Context, domains: readonly SenderDomain[]): Promise<void> {
   const dns = resolver();
-  const until = clock.monotonic() + PATIENCE_MS;
+  const until = clock.monotonic() + TIMEOUT_MS;
   // The queries are cancelled repeatedly, because an answer may start further queries after the time is over.
   const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
   try {

@@ -29,7 +29,7 @@ export const makeDkimKey = operation({
     const domain = requireDomain(input.domain);
     const maySign = isOperatorsSession(context) || hasVerifiedSender(context.db, context.accountId, domain);
     if (!maySign) throw invalid('domain', sentence('dkim_no_sender'));
-    await makeKey(context, domain, false, (keys) => {
+    await makeKey(context, { domain, awaitsRecord: false }, (keys) => {
       if (keys.length > 0) throw conflict(sentence('dkim_present', { domain }));
     });
   },
@@ -44,7 +44,7 @@ export const rotateDkimKey = operation({
   input: Domain,
   async run(context, input) {
     const domain = requireDomain(input.domain);
-    await makeKey(context, domain, true, (keys) => {
+    await makeKey(context, { domain, awaitsRecord: true }, (keys) => {
       if (keys.length === 0) throw conflict(sentence('dkim_none_to_change'));
       if (keys.some(({ state }) => state === 'waiting')) throw conflict(sentence('dkim_one_waits', { domain }));
     });
@@ -70,13 +70,12 @@ export const deleteDkimKey = operation({
 });
 
 /**
- * Creates a key. `check` throws if the domain may not get another key; it is called before the key is generated and again when
- * it is stored.
+ * Creates a key. With `awaitsRecord`, the key signs only once its record is found in the DNS. `check` throws if the domain may not get another
+ * key; it is called before the key is generated and again when it is stored.
  */
 async function makeKey(
   context: Context,
-  domain: string,
-  awaitsRecord: boolean,
+  { domain, awaitsRecord }: { domain: string; awaitsRecord: boolean },
   check: (keys: readonly DkimKey[]) => void,
 ): Promise<void> {
   const { db, clock } = context;

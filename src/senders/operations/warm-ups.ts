@@ -6,12 +6,12 @@ import Type, { type Static } from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import {
+  DEFAULT_PLAN,
   dayAfter,
   dayOf,
   listWarmUps,
   removeWarmUp,
   saveWarmUp,
-  USUAL_PLAN,
   WARM_UP_STATES,
 } from '../../delivery/warm-up/plans.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
@@ -78,16 +78,16 @@ export const readWarmUps = operation({
 
 export const changeWarmUp = operation({
   name: 'Start warming a sender domain up, or change its plan (addition)',
-  description: `On each day, no more mail is sent from the domain than the plan allows: by default ${USUAL_PLAN.volume} e-mails on the first day, and ${USUAL_PLAN.growth} % more on each following day. A change keeps the counts of past days.`,
+  description: `On each day, no more mail is sent from the domain than the plan allows: by default ${DEFAULT_PLAN.volume} e-mails on the first day, and ${DEFAULT_PLAN.growth} % more on each following day. A change keeps the counts of past days.`,
   role: 'owner',
   input: Type.Object({
     domain,
     starts_on: Type.Optional(fields.starts_on()),
-    volume: Type.Optional(Type.Unsafe<number>({ ...fields.volume(), empty: USUAL_PLAN.volume })),
-    growth: Type.Optional(Type.Unsafe<number>({ ...fields.growth(), empty: USUAL_PLAN.growth })),
+    volume: Type.Optional(Type.Unsafe<number>({ ...fields.volume(), empty: DEFAULT_PLAN.volume })),
+    growth: Type.Optional(Type.Unsafe<number>({ ...fields.growth(), empty: DEFAULT_PLAN.growth })),
     until_volume: fields.until_volume(),
   }),
-  run(context, { volume = USUAL_PLAN.volume, growth = USUAL_PLAN.growth, until_volume, ...fields }) {
+  run(context, { volume = DEFAULT_PLAN.volume, growth = DEFAULT_PLAN.growth, until_volume, ...fields }) {
     const { db, config, clock, accountId } = context;
     const today = dayOf(clock.now());
     const starts_on = fields.starts_on || today;

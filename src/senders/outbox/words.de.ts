@@ -1,4 +1,4 @@
-/** German: the outbox. */
+/** German: the test outbox. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { outbox as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English: the outbox. */
+/** English: the test outbox. */
 
 export const outbox = {
   'testMode.title': 'Test mode: nobody receives your e-mail',

@@ -1,4 +1,4 @@
-/** German texts of the SMTP relay settings. */
+/** German: the settings of SMTP servers. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { relays as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English texts of the SMTP relay settings. */
+/** English: the settings of SMTP servers. */
 
 export const relays = {
   'settings.sending': 'SMTP servers',

@@ -1,4 +1,4 @@
-/** German texts of the settings for returned mail and providers' events. */
+/** German: the settings for bounces and complaints. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { providers as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English texts of the settings for returned mail and providers' events. */
+/** English: the settings for bounces and complaints. */
 
 export const providers = {
   'settings.returns': 'Bounces & complaints',

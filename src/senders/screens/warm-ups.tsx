@@ -1,6 +1,6 @@
 /** Warming up sender domains: the plans with their progress, and the form that starts or changes a plan. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { USUAL_PLAN } from '../../delivery/warm-up/plans.ts';
+import { DEFAULT_PLAN } from '../../delivery/warm-up/plans.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import type { Problems } from '../../ui/components/field.tsx';
 import { type FormValues, form, SentForm } from '../../ui/components/form.tsx';
@@ -68,7 +68,7 @@ export function WarmUps({
         <SentForm
           form={PLAN_FORM}
           action="/settings/senders/warm-up"
-          values={{ ...USUAL_PLAN, starts_on: today, ...typed.values }}
+          values={{ ...DEFAULT_PLAN, starts_on: today, ...typed.values }}
           problems={typed.problems}
           options={{ domain: domains.map((domain) => ({ value: domain, label: domain })) }}
           look="plain"

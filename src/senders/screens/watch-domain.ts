@@ -12,7 +12,7 @@ export const WATCH_EVERY_MS = 5000;
 /** The minimum time between two checks, however many pages are open. */
 const FRESH_MS = 4000;
 /** How long a page waits for the DNS. The next check shows answers that come later. */
-const PATIENCE_MS = 1500;
+const TIMEOUT_MS = 1500;
 
 export interface Watch {
   domain: string;
@@ -41,7 +41,7 @@ export function isWell({ checks }: Pick<CheckedDomain, 'checks'>): boolean {
 
 /**
  * Checks the DNS of the watched domain, unless it was checked just before. Returns all findings; null if nothing was checked, or if the DNS
- * has not answered within `PATIENCE_MS`.
+ * has not answered within `TIMEOUT_MS`.
  */
 export async function checkAgain(
   request: FastifyRequest,
@@ -55,7 +55,7 @@ export async function checkAgain(
   const answer = ask(request, renewChecks, { domain: watch.domain }).catch(() => null);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, null);
+    timer = setTimeout(resolve, TIMEOUT_MS, null);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-/** German texts of the sending times. */
+/** German: the frequency cap and the sending hours. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { times as english } from './words.en.ts';

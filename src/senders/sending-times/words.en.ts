@@ -1,4 +1,4 @@
-/** English texts of the sending times. */
+/** English: the frequency cap and the sending hours. */
 
 export const times = {
   'settings.times': 'Frequency cap & sending hours',

@@ -37,7 +37,7 @@ import {
   listEndpoints,
   rotateSecret,
 } from '../endpoints.ts';
-import { countManual, countWaiting, lastFailure, listAttempts, MAX_MANUAL, replayEvent, sendTest } from '../log.ts';
+import { countManual, countWaiting, lastFailure, listAttempts, MAX_MANUAL, queueTest, replayEvent } from '../log.ts';
 import { WEBHOOK_EVENTS } from './event-types.ts';
 
 const MAX_ENDPOINTS = 10;
@@ -225,7 +225,7 @@ export const testWebhook = operation({
   input: Type.Object(ById),
   output: SentEvent,
   run: (context, { id }) => ({
-    event_id: sendOnce(context, id, (endpoint, now) => sendTest(context.db.$client, endpoint, now)),
+    event_id: sendOnce(context, id, (endpoint, now) => queueTest(context.db.$client, endpoint, now)),
   }),
 });
 

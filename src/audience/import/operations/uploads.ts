@@ -441,6 +441,7 @@ function migrationRecord({ migration, ignored, templates }: UploadedExport): Mig
   };
 }
 
+/** The multipart form that imports a CSV file at once. */
 export const CsvForm = Type.Object({
   contact_type_id: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   file: Type.String({ format: 'binary', description: 'A file whose name ends in .csv.' }),
@@ -448,6 +449,7 @@ export const CsvForm = Type.Object({
   start_automations: Type.Optional(flag(START_AUTOMATIONS)),
 });
 
+/** The multipart form that uploads a file to be imported in steps. */
 export const FileForm = Type.Object({
   file: Type.String({
     format: 'binary',
@@ -475,7 +477,7 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
     const { empty_cells, start_automations: starts = 1 } = normalize(CsvForm, fields);
     const chosenCells = empty_cells || DEFAULT_OPTIONS.emptyCells;
     if (chosenCells !== 'keep' && chosenCells !== 'clear') errors.add('empty_cells', messages.selected('empty_cells'));
-    const emptyCells = chosenCells === 'clear' ? ('clear' as const) : ('keep' as const);
+    const emptyCells = chosenCells === 'clear' ? 'clear' : 'keep';
     if (starts !== 0 && starts !== 1) errors.add('start_automations', messages.selected('start_automations'));
     errors.throwIfAny();
     const report = await importer.run({

@@ -24,6 +24,7 @@ import {
   type SunsetPreview,
   saveSunset,
 } from '../operations.ts';
+import { MAX_LEAST_MAILS, MAX_SUNSET_MONTHS } from '../rule.ts';
 
 const PAGE_PATH = '/unsubscribes/inactive/rule';
 
@@ -168,7 +169,7 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
           name="months"
           label={language.say('inactive.months')}
           {...numberInput}
-          max={36}
+          max={MAX_SUNSET_MONTHS}
           value={shown.months}
         />
         <TextField
@@ -176,7 +177,7 @@ function RuleForm({ sunset, segments, types, mayChange, values, preview, isChang
           label={language.say('inactive.mails')}
           hint={language.say('inactive.mails.hint')}
           {...numberInput}
-          max={50}
+          max={MAX_LEAST_MAILS}
           value={shown.least_mails}
         />
         <SelectField
@@ -321,7 +322,7 @@ export function RuleInWords({ sunset }: { sunset: Sunset }) {
       </p>
       <p>{language.say('inactive.stopped', { count: sunset.stopped })}</p>
       <div class="buttons">
-        <LinkButton href="/unsubscribes/inactive/rule" look="plain" label={language.say('inactive.rule.open')} />
+        <LinkButton href={PAGE_PATH} look="plain" label={language.say('inactive.rule.open')} />
       </div>
     </div>
   );

@@ -6,7 +6,10 @@ const DOMAIN = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z](?:[a-z\d-]{0,61}[
 /** Matches names that are valid only on a local network, which a relay cannot look up. */
 const PRIVATE = /(?:^|\.)(?:localhost|localdomain|local|internal|lan|home|invalid|arpa|test)$/;
 
-/** Whether a name is a full domain name in ASCII form, under a top-level domain of the public DNS. */
+/** `lookupService` needs a port, which does not change the name that it returns. */
+const SMTP_PORT = 25;
+
+/** Returns true if a name is a full domain name in ASCII form, under a top-level domain of the public DNS. */
 export function isPublicName(name: string): boolean {
   return name.length <= 253 && DOMAIN.test(name) && !PRIVATE.test(name);
 }
@@ -43,7 +46,7 @@ async function fullHostname(): Promise<string> {
   if (name.includes('.')) return name;
   try {
     const { address } = await lookup(name);
-    return (await lookupService(address, 25)).hostname;
+    return (await lookupService(address, SMTP_PORT)).hostname;
   } catch {
     return name;
   }

@@ -185,8 +185,8 @@ export const deleteRelay = operation({
     writeAndWake(context, () => {
       const { db, config } = context;
       const relay = requireRelay(db, id);
-      const { length } = sendersOf(db, relay.id);
-      if (length > 0) throw conflict(sentence('relay_named', { count: length }));
+      const senderCount = sendersOf(db, relay.id).length;
+      if (senderCount > 0) throw conflict(sentence('relay_named', { count: senderCount }));
       const { queued } = readGauges(db.$client);
       const isLast = countRelays(db) === 1 && config.SMTP_URL === '';
       if (isLast && queued > 0) throw conflict(sentence('relay_last', { count: queued }));
