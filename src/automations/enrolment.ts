@@ -258,7 +258,10 @@ export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_
 const duePage = (columns: string, joins: string) => `
   SELECT ${columns} FROM enrolments e INDEXED BY enrolments_place JOIN automations au ON au.id = e.automation_id ${joins} WHERE ${DUE_AT_PLACE}`;
 
-/** SQL: a page of due enrolments for the mail @schedule. `reason` is null if the recipient gets the mail. `is_taken`: 1 if the step was taken before. */
+/**
+ * SQL: a page of due enrolments for the mail @schedule. `reason` is null if the recipient gets the mail. `is_taken`: 1 if the step was
+ * taken before.
+ */
 const DUE_FOR_MAIL = duePage(
   `e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
     EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
@@ -347,7 +350,7 @@ function takeStep({ db, config }: AutomationDeps, place: DuePlace, schedule: num
       const ended = endDueEnrolments(client, step, page);
       page.rows -= ended;
       const after = lastStep(client);
-      const { found, used, change } = takenBy(db, step, page, config.TIME_ZONE);
+      const { found, used, change } = takePage(db, step, page, config.TIME_ZONE);
       if (keepsValues && used !== undefined) logSteps(client, { after, ...used.values }, used.sql, used.joins);
       else logSteps(client, { after });
       change?.(after);
@@ -401,8 +404,11 @@ interface TakenPage {
   change?: (after: number) => void;
 }
 
-/** Takes a step for a page of enrolments: decides on a path, changes the contacts, or ends a wait. `zone` is the time zone of contacts whose own is unknown. */
-function takenBy(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPage {
+/**
+ * Takes a step for a page of enrolments: decides on a path, changes the contacts, or ends a wait. `zone` is the time zone of contacts whose
+ * own is unknown.
+ */
+function takePage(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenPage {
   const account = step.user_id;
   const client = db.$client;
   const parameters = { ...page, schedule: step.id };

@@ -260,7 +260,7 @@ export type PlainCode = {
   [Code in SentenceCode]: [NamesIn<(typeof SENTENCES)[Code]>] extends [never] ? Code : never;
 }[SentenceCode];
 
-/** Whether a text is the code of a sentence. */
+/** Returns true if a text is the code of a sentence. */
 export function isSentenceCode(text: string): text is SentenceCode {
   return Object.hasOwn(SENTENCES, text);
 }
@@ -279,7 +279,7 @@ export class Sentence {
   }
 
   toString(): string {
-    return fillHoles(SENTENCES[this.code], this.values);
+    return fillPlaceholders(SENTENCES[this.code], this.values);
   }
 
   toJSON(): string {
@@ -319,6 +319,6 @@ export function sentenceInEnglish(text: string): Sentence | null {
 }
 
 /** Replaces the placeholders in a text by values; a placeholder without a value is kept. */
-export function fillHoles(text: string, values: Readonly<Record<string, Value>>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
+export function fillPlaceholders(text: string, values: Readonly<Record<string, Value>>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

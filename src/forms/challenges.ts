@@ -34,7 +34,7 @@ export class Challenges {
     };
   }
 
-  /** Returns a new challenge as the text of a form's hidden field. */
+  /** Returns a new challenge as the text of a form's hidden field. `now` is in epoch milliseconds. */
   async create(formId: number, now: number): Promise<string> {
     const challenge = await createChallenge({
       algorithm: ALGORITHM,
@@ -47,12 +47,16 @@ export class Challenges {
     return encode({ challenge });
   }
 
-  /** Verifies the hidden field of a form that was submitted at `now`. The caller uses up the challenge with `useChallenge`. */
+  /**
+   * Verifies the hidden field of a form that was submitted at `now`, epoch milliseconds. The caller uses up the challenge with
+   * `useChallenge`.
+   */
   async verify(text: string, formId: number, now: number): Promise<Proof> {
     const decoded = decode(text);
     if (decoded === null) return { kind: 'none' };
     const { challenge, derivedKey } = decoded;
     const { data, nonce } = challenge.parameters;
+    // Without a solution, a wrong one takes its place, because the signature of the challenge must be verified nevertheless.
     const solution = { counter: 0, derivedKey: derivedKey ?? '00' };
     const result = await verifySolution({ challenge, solution, deriveKey, ...this.#secrets });
     const at = Number(data?.at);

@@ -65,9 +65,9 @@ export async function countPlaceholderUses(
     const owners = new Set<number>();
     const rows = client.prepare<[number], { id: number; owner: number }>(list).all(accountId);
     // Only texts that contain the name are read, because SQL finds the name much faster.
-    const texts = columns.map((column) => `CASE WHEN instr(${column}, @name) THEN ${column} END AS ${column}`);
+    const selected = columns.map((column) => `CASE WHEN instr(${column}, @name) THEN ${column} END AS ${column}`);
     const read = client.prepare<[{ id: number; name: string }], Record<string, string | null>>(
-      `SELECT ${texts.join(', ')} FROM ${table} WHERE id = @id`,
+      `SELECT ${selected.join(', ')} FROM ${table} WHERE id = @id`,
     );
     for (const { id, owner } of rows) {
       if (performance.now() >= sliceEnd) {

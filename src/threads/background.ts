@@ -178,7 +178,7 @@ export class Background {
     const isHeld = sendingHeldReason(db.$client) !== null;
     let hasMore = false;
     const part = async (name: string, work: () => Promise<boolean>) => {
-      if (!this.#isStopping) hasMore = (await this.#safely(name, work)) || hasMore;
+      if (!this.#isStopping && (await this.#safely(name, work))) hasMore = true;
     };
     await part('places in automations', () => continueMoves(db.$client, this.#timeSlice()));
     if (!isHeld) {

@@ -102,7 +102,10 @@ function moveContacts(
   return moved.map(({ row }) => ({ id: row.id, typeBefore: row.contact_type_id }));
 }
 
-/** Restores contacts that the job deleted, unless their type is deleted or has a new contact with their address. Returns the number of restored contacts. */
+/**
+ * Restores contacts that the job deleted, unless their type is deleted or has a new contact with their address. Returns the number of
+ * restored contacts.
+ */
 function restoreContacts(db: Db, job: Job, ids: readonly number[], now: string): number {
   const restored = db.$client
     .prepare<unknown[], Row>(`

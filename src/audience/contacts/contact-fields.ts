@@ -5,7 +5,7 @@ interface ReservedField {
   /** The description in the API reference. The default is “The text as it was given.” */
   description?: string;
   /**
-   * Other names for the column of a file, in English and German, for the language also in other languages. Case, spaces and signs are
+   * Other names for the column of a file in English and German; those of `language` also in other languages. Case, spaces and signs are
    * ignored in comparisons.
    */
   headings: readonly string[];
@@ -19,7 +19,10 @@ interface ReservedField {
   isAddition?: true;
 }
 
-/** The fields that every contact has, in the order of their ids in the API, which begin at 1. Their columns are in src/database/schema/audience.ts. */
+/**
+ * The fields that every contact has, in the order of their ids in the API, which begin at 1. Their columns are in
+ * src/database/schema/audience.ts.
+ */
 const RESERVED = {
   first_name: {
     description: 'First name.',

@@ -39,7 +39,10 @@ function propertyValue({ property }: PropertyFilter, account: number, bind: Bind
   return `(v.properties ->> ('$."' || ${wordId(account, property, bind)} || '"'))`;
 }
 
-/** Returns the condition that event `v` passes a filter, as SQL that begins with AND, and the values it binds. The SQL is empty for an empty filter. */
+/**
+ * Returns the condition that event `v` passes a filter, as SQL that begins with AND, and the values it binds. The SQL is empty for an empty
+ * filter.
+ */
 export function filterOf(filter: string, account: number): { passes: string; values: Record<string, string> } {
   const values: Record<string, string> = {};
   const bind = (value: string) => {

@@ -146,6 +146,7 @@ function endImport(db: Db, id: number, now: string): void {
   db.update(contactImports).set({ state: 'done', created_at: now }).where(isWriting).run();
 }
 
+/** What the transactions of an import share. */
 interface RunningImport {
   /** The id of its row in contact_imports. */
   id: number;

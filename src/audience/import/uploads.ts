@@ -175,7 +175,10 @@ export function removeAbandonedUploads(databasePath: string): number {
   return abandoned.length;
 }
 
-/** Returns the beginning of the names of upload folders. It contains a hash of the database's path, so that servers on other databases of this machine keep their uploads. */
+/**
+ * Returns the beginning of the names of upload folders. It contains a hash of the database's path, so that servers on other databases of
+ * this machine keep their uploads.
+ */
 function folderPrefix(databasePath: string): string {
   const name = createHash('sha256').update(realpathSync(databasePath)).digest('hex').slice(0, 16);
   return `sendlark-upload-${name}-`;

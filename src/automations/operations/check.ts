@@ -42,7 +42,10 @@ export const checkAutomationMails = operation({
   },
 });
 
-/** Returns a mail of an automation, with its versions and audience, as the check takes it. Throws 409 if the mail was removed since the check began. */
+/**
+ * Returns a mail of an automation, with its versions and audience, as the check takes it. Throws 409 if the mail was removed since the
+ * check began.
+ */
 function checkedSource(context: Context, utr: string): CheckedSource {
   const { db } = context;
   const { automation, schedule } = requireRemaining(context, utr);

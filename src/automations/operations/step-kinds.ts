@@ -220,7 +220,10 @@ export function keptSettings(before: GivenSettings, after: GivenSettings): Reado
   return new Set(SETTING_NAMES.filter((name) => isKept(name) && (name !== 'field' || isKept('value'))));
 }
 
-/** Adds the field errors of a step's settings. Does not check the settings in `kept`, because the segment, list or field may have been deleted since. */
+/**
+ * Adds the field errors of a step's settings. Does not check the settings in `kept`, because the segment, list or field may have been
+ * deleted since.
+ */
 export function checkSettings(
   { db, accountId }: Context,
   input: GivenSettings & { kind?: OtherKind },

@@ -57,7 +57,10 @@ export async function linksScreen(app: FastifyInstance, { clock }: { clock: Cloc
   });
 }
 
-/** Reads the report of a campaign and the HTML of its mail; `html` is null while too many templates are being compiled, and empty without a preview. */
+/**
+ * Reads the report of a campaign and the HTML of its mail; `html` is null while too many templates are being compiled, and empty without a
+ * preview.
+ */
 async function readClicks(request: FastifyRequest, utr: string): Promise<{ report: Report; html: string | null }> {
   const [{ report }, html] = await Promise.all([
     ask(request, readReport, { utr }),

@@ -1,7 +1,7 @@
 /**
- * Tables of the history of contacts. src/audience/import/ owns the tables of imports, which have what an undo needs.
- * src/audience/sunset/ owns the tables of sunset, the rule about contacts that have been
- * inactive for long. src/audience/bulk/ owns the tables of actions on many contacts.
+ * Tables of the history of contacts. src/audience/import/ owns the tables of imports, which have what an undo needs. src/audience/sunset/
+ * owns the tables of sunset, the rule about contacts that have been inactive for long. src/audience/bulk/ owns the tables of actions on
+ * many contacts.
  */
 
 import { sql } from 'drizzle-orm';
@@ -63,7 +63,6 @@ export const contactMoves = sqliteTable(
 export const earlierAddresses = sqliteTable(
   'earlier_addresses',
   {
-    /** Not a foreign key, as in `contact_moves`. */
     contact_id: integer().notNull(),
     address_id: address(),
   },

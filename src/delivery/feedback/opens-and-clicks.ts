@@ -211,6 +211,7 @@ export class HitBuffer {
 
   /** Handles a click on the trap link, which no person sees: the hits around it are marked as made by a machine. */
   #handleTrap({ ids, at }: Hit, target: HitTarget, written: BatchChanges): void {
+    // If the trap link was clicked shortly before, the hits around it are marked already.
     if (isMachineTime(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
@@ -236,7 +237,7 @@ export class HitBuffer {
   }
 }
 
-/** Whether a hit at the time `at` falls into the range of time that a burst or the trap link attributed to a machine. */
+/** Returns true if a hit at the time `at` falls into the range of time that a burst or the trap link attributed to a machine. */
 function isMachineTime({ machine_from, machine_until }: HitTarget, at: number): boolean {
   return at >= machine_from && at <= machine_until;
 }

@@ -96,7 +96,8 @@ export function mailingReport(client: Database, mailingId: number): MailingRepor
       .filter(({ count }) => count > 0);
   const sum = (counter: 'opens' | 'machine_opens' | 'proxied_opens' | 'machine_clicks') =>
     hours.reduce((total, { [counter]: count }) => total + count, 0);
-  const [machine, proxied] = [sum('machine_opens'), sum('proxied_opens')];
+  const machine = sum('machine_opens');
+  const proxied = sum('proxied_opens');
   return {
     states: readStates(client, mailingId, funnel),
     reasons: readReasons(client, mailingId),

@@ -31,8 +31,9 @@ export class AbTestDecisions {
     if (isCheckDue) this.#checkedAt = monotonic;
     let hasMore = false;
     for (const test of isCheckDue ? dueTests(this.#client, now) : decidedTests(this.#client)) {
-      if (test.winner !== null) hasMore = (await release(this.#client, test, mayContinue)) || hasMore;
-      else hasMore = checkTest(this.#client, test, now) || hasMore;
+      const isUnfinished =
+        test.winner === null ? checkTest(this.#client, test, now) : await release(this.#client, test, mayContinue);
+      if (isUnfinished) hasMore = true;
     }
     return hasMore;
   }

@@ -37,6 +37,7 @@ interface Choice {
   chosen: number[];
 }
 
+/** The canaries of all mailings. The background thread advances them. */
 export class Canaries {
   readonly #client: Database;
   readonly #states: MailingStates;
@@ -58,9 +59,10 @@ export class Canaries {
     for (const id of this.#choices.keys())
       if (!canaries.some(({ mailing_id }) => mailing_id === id)) this.#choices.delete(id);
     for (const canary of canaries) {
-      if (canary.stage === 'choosing') hasMore = (await this.#choose(canary, mayContinue)) || hasMore;
-      else if (canary.stage === 'sending') this.#recordTried(canary.mailing_id);
-      else if (canary.state === 'sending') hasMore = this.#decide(canary) || hasMore;
+      if (canary.stage === 'choosing') {
+        if (await this.#choose(canary, mayContinue)) hasMore = true;
+      } else if (canary.stage === 'sending') this.#recordTried(canary.mailing_id);
+      else if (canary.state === 'sending' && this.#decide(canary)) hasMore = true;
     }
     return hasMore;
   }
@@ -152,7 +154,7 @@ const UNRELEASED = `
   FROM watched_mailings w INDEXED BY watched_mailings_canary CROSS JOIN mailings m ON m.id = w.mailing_id
   WHERE w.stage <> 'released' AND m.finished_at IS NULL AND m.enqueue_progress IS NULL AND m.state <> 'cancelled'`;
 
-const CHOSEN = 'SELECT chosen, size FROM watched_mailings WHERE mailing_id = ?';
+const CHOSEN = 'SELECT chosen FROM watched_mailings WHERE mailing_id = ?';
 
 /**
  * SQL for the size of the canary without recipients who were excluded after the choice, because they unsubscribed or reached a frequency

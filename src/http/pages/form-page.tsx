@@ -26,7 +26,7 @@ interface Abilities {
   /** The URL of the page's script, if the page has one. */
   script?: string;
   /** Where the page sends its data: nowhere, to us, or to us with a redirect to the form's `redirect_url`. */
-  sends?: 'nowhere' | 'here' | 'on';
+  sends?: 'nowhere' | 'here' | 'redirected';
 }
 
 /** A form, and the brand of its account. */

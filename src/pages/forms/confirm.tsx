@@ -63,7 +63,7 @@ export async function confirmRoutes(app: FastifyInstance, { db, lock, clock, tok
         </form>
         <p class="quiet">{words.notYou}</p>
       </>,
-      { sends: 'on' },
+      { sends: 'redirected' },
     );
   });
 

@@ -90,6 +90,8 @@ const Checks = Type.Object({
 
 /** How long a check waits for the DNS; later answers count as no answer. */
 const TIMEOUT_MS = 8000;
+/** How often the queries are cancelled after that. */
+const CANCEL_EVERY_MS = 250;
 
 /** The running DNS checks by account and domain. Concurrent callers wait for the same check. */
 const runningChecks = new WeakMap<Context['db'], Map<string, Promise<void>>>();
@@ -196,7 +198,7 @@ async function askDns({ db, config, clock, resolver }: Context, domains: readonl
   const dns = resolver();
   const until = clock.monotonic() + TIMEOUT_MS;
   // The queries are cancelled repeatedly, because an answer may start further queries after the time is over.
-  const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), 250);
+  const timer = setInterval(() => clock.monotonic() > until && dns.cancel(), CANCEL_EVERY_MS);
   try {
     const now = clock.now().getTime();
     const { seen } = await checkDomains(dns, domains, relaysInUse(db.$client, config), now);

@@ -39,12 +39,13 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
     const { verifications, domains } = newChecks ?? lastChecks;
     const isOperator = viewerOf(request).isOperator;
     const sending = isOperator ? await ask(request, readRelays, {}) : null;
+    // SMTP_URL replaces the stored relays, and with them the relay of a sender.
+    const usesStoredRelays = sending?.ways.environment.length === 0;
     const byId = new Map(verifications.map((verification) => [verification.sender_id, verification]));
     const rows = senders.flatMap((sender) => {
       const verification = byId.get(sender.id);
       const relay = sending?.relays.find(({ sender_ids: ids }) => ids.includes(sender.id));
-      const isUsed = sending?.ways.environment.length === 0;
-      const onlyRelay = relay !== undefined && isUsed ? relay : null;
+      const onlyRelay = relay !== undefined && usesStoredRelays ? relay : null;
       return verification === undefined ? [] : [{ ...sender, ...verification, onlyRelay }];
     });
     const warmUp = { warmUps, form, today: clock.now().toISOString().slice(0, 10) };

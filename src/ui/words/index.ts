@@ -1,7 +1,7 @@
 /** The language of a page: the texts of the page, and how it writes numbers and dates. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { fillHoles, type Said, SENTENCES, Sentence, type SentenceCode } from '../../errors/sentences.ts';
+import { fillPlaceholders, type Said, SENTENCES, Sentence, type SentenceCode } from '../../errors/sentences.ts';
 import type { LanguageCode } from '../../languages.ts';
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';
@@ -100,7 +100,7 @@ export class Language {
     if (!(said instanceof Sentence)) return this.#text(said);
     const values = Object.entries(said.values).map(([name, value]) => [name, this.#value(said.code, name, value)]);
     const pattern = this.#words.sentences[said.code] ?? SENTENCES[said.code];
-    return fillHoles(pattern, Object.fromEntries(values));
+    return fillPlaceholders(pattern, Object.fromEntries(values));
   }
 
   /** Returns a value of a sentence as a text. */

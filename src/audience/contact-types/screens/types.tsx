@@ -23,6 +23,7 @@ import {
   renameContactType,
 } from '../operations.ts';
 
+const PATH = '/settings/lists';
 const NAME_FORM = form(addContactType.input, [{ name: 'name', label: 'lists.name' }]);
 
 /** Registers the pages of contact types. */
@@ -33,10 +34,10 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'lists', <Types {...{ types, canChange, shown }} />);
   };
 
-  pageRoute(app, '/settings/lists', (request, reply) => showAll(request, reply));
+  pageRoute(app, PATH, (request, reply) => showAll(request, reply));
 
   recordScreens(app, {
-    path: '/settings/lists',
+    path: PATH,
     addsInList: true,
     form: NAME_FORM,
     add: (request, values) => attempt(request, addContactType, values),
@@ -76,7 +77,7 @@ function Types({
             {
               heading: language.say('contacts.type'),
               cell: ({ id, name }) =>
-                canChange ? <NamedLink href={`/settings/lists/${id}`} name={name} /> : <bdi>{name}</bdi>,
+                canChange ? <NamedLink href={`${PATH}/${id}`} name={name} /> : <bdi>{name}</bdi>,
             },
             {
               heading: language.say('segments.people'),
@@ -93,7 +94,7 @@ function Types({
           <p class="quiet-text">{language.say('lists.about')}</p>
           <SentForm
             form={NAME_FORM}
-            action="/settings/lists"
+            action={PATH}
             values={{}}
             {...shown}
             problems={problemsAt(shown, 'name')}
@@ -112,7 +113,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
       <Card title={type.name}>
         <SentForm
           form={NAME_FORM}
-          action={`/settings/lists/${type.id}`}
+          action={`${PATH}/${type.id}`}
           values={type}
           {...shown}
           problems={problemsAt(shown, 'name')}
@@ -122,7 +123,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
       <div class="buttons below">
         <Confirm
           id="delete-type"
-          action={`/settings/lists/${type.id}/delete`}
+          action={`${PATH}/${type.id}/delete`}
           label={language.say('lists.delete', { count: uses.people })}
           title={language.say('lists.delete.title', { name: type.name })}
         >
@@ -130,7 +131,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
           {uses.segments > 0 && <p>{language.say('lists.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing uses={uses} />
         </Confirm>
-        <LinkButton look="quiet" href="/settings/lists" label={language.say('confirm.cancel')} />
+        <LinkButton look="quiet" href={PATH} label={language.say('confirm.cancel')} />
       </div>
     </>
   );

@@ -357,7 +357,10 @@ function PeopleTable({
 /** The orders of the list by one column. While the list has none of these orders, the heading leads to the first. */
 type ColumnOrders = Partial<Record<'ascending' | 'descending', ContactOrder>>;
 
-/** The heading of a column by which the list can be sorted: a link to the list in another order of this column, or in the default order if it has no other. */
+/**
+ * The heading of a column by which the list can be sorted: a link to the list in another order of this column, or in the default order if
+ * it has no other.
+ */
 function SortedHeading({ heading, orders, filter }: { heading: string; orders: ColumnOrders; filter: PeopleFilter }) {
   const current = filter.view.order ?? CONTACT_ORDERS[0];
   const direction = (['ascending', 'descending'] as const).find((name) => orders[name] === current);

@@ -38,14 +38,6 @@ import { ImportProgress, PastImport } from './progress.tsx';
 const IMPORT_ID = /^\d+$/;
 /** The maximum number of contacts on the page that an undo left unchanged. */
 const MAX_SHOWN_KEPT = 100;
-/** The names of the services in their own spelling. */
-const SOURCES: Record<VendorName, string> = {
-  mailchimp: 'Mailchimp',
-  listmonk: 'listmonk',
-  sendgrid: 'SendGrid',
-  brevo: 'Brevo',
-  keila: 'Keila',
-};
 
 /** The two ways to begin: with a CSV file, or with the export of another service. */
 type Beginning = 'import' | 'migrate';
@@ -168,7 +160,7 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
             <SelectField
               name="source"
               label={language.say('migrate.source')}
-              options={Object.entries(SOURCES).map(([value, label]) => ({ value, label }))}
+              options={Object.entries(VENDORS).map(([value, { title }]) => ({ value, label: title }))}
             />
           )}
           <FileField

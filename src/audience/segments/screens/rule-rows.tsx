@@ -205,7 +205,10 @@ function NamedField({
   );
 }
 
-/** Returns the attributes of the input for the first or the second value of a rule. A stored time keeps its time of day; otherwise whole days are chosen. */
+/**
+ * Returns the attributes of the input for the first or the second value of a rule. A stored time keeps its time of day; otherwise whole
+ * days are chosen.
+ */
 function inputType({ field, operator }: Rule, type: RuleField['field_type'], value: string, isSecond: boolean) {
   if (type === 'mails') return { type: 'number', min: 1, max: isSecond ? MAX_MAIL_DAYS : MAX_MAILS, step: 1 } as const;
   if (type === 'event' && isSecond) return { type: 'number', min: 1, max: MAX_DAYS, step: 1 } as const;

@@ -220,7 +220,10 @@ export function Placeholders({
   );
 }
 
-/** The present mail, and links to the pages that change its content. `template` is the name of its template, if its content is an unchanged template. */
+/**
+ * The present mail, and links to the pages that change its content. `template` is the name of its template, if its content is an unchanged
+ * template.
+ */
 export function MailContent({ mail, template }: { mail: Composed; template: string }) {
   const { utr, name, content: source } = mail;
   const language = useLanguage();

@@ -125,27 +125,29 @@ const MAX_BLANKS = 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-const OPENING = new Set([0x5b, 0x7b]);
-const CLOSING = new Set([0x5d, 0x7d]);
+const LIST_START = 0x5b;
+const LIST_END = 0x5d;
+const OPENING = new Set([LIST_START, 0x7b]);
+const CLOSING = new Set([LIST_END, 0x7d]);
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** Yields the objects of a JSON list, or a single object outside a list. Throws a Refusal as soon as the text contains anything else. */
 export function* listedFields(body: Buffer): Generator<Fields> {
   let at = skipBlanks(body, 0);
-  if (body[at] !== 0x5b) {
+  if (body[at] !== LIST_START) {
     if (body.length > MAX_ELEMENT_BYTES) throw new Refusal('malformed');
     yield parseFields(body.toString('utf8'));
     return;
   }
   at = skipBlanks(body, at + 1);
-  for (let count = 0; body[at] !== 0x5d; count++) {
+  for (let count = 0; body[at] !== LIST_END; count++) {
     const end = endOfElement(body, at);
     if (count === MAX_ELEMENTS || end - at > MAX_ELEMENT_BYTES) throw new Refusal('malformed');
     yield parseFields(body.toString('utf8', at, end));
     at = end;
     if (body[at] === COMMA) {
       at = skipBlanks(body, at + 1);
-      if (body[at] === 0x5d) throw new Refusal('malformed');
+      if (body[at] === LIST_END) throw new Refusal('malformed');
     }
   }
   if (skipBlanks(body, at + 1) < body.length) throw new Refusal('malformed');
