@@ -97,7 +97,7 @@ const STEPPED_TABLES = [
 /** Erases the person in the rows after the id `after` up to the id `to`. */
 type Eraser = (erasure: Erasure & { after: number; to: number }) => void;
 
-/** Returns a function that removes the person's mails from the built-in outbox. */
+/** Returns a function that removes the person's mails from the test outbox. */
 function outboxEraser(client: Database): Eraser {
   // The To field is the address alone, or a name with the address in angle brackets.
   const erase = client.prepare(`

@@ -137,7 +137,11 @@ export const findContacts = operation({
     order: Type.Optional(choice(...CONTACT_ORDERS)),
     fields: Type.Optional(stringList({ maxItems: MAX_FIELDS, description: 'Names of further fields in the answer.' })),
     limit: Type.Optional(
-      integer({ minimum: 1, maximum: MAX_ROWS, description: 'The maximum number of contacts; 50 if absent.' }),
+      integer({
+        minimum: 1,
+        maximum: MAX_ROWS,
+        description: `The maximum number of contacts; ${DEFAULT_ROWS} if absent.`,
+      }),
     ),
     after: Type.Optional(text({ maxLength: 300, description: 'The value of `next` in the page before.' })),
   }),

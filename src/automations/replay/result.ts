@@ -83,6 +83,9 @@ export interface PathQuery {
   limit: number;
 }
 
+/** The maximum number of different reasons in each list. */
+const MAX_REASONS = 50;
+
 /** The stored reason of contacts who were in the automation before and may not enter again. */
 const WAS_IN = stored(sentence('replay_was_in'));
 
@@ -93,7 +96,7 @@ const NOT_SENT = `(${DELIVERY_STATE.suppressed}, ${DELIVERY_STATE.failed}, ${DEL
 export function readFigures(view: Db, replayed: Replayed): ReplayFigures {
   const client = view.$client;
   const all = <Row>(text: string) => client.prepare<[], Row>(text).all();
-  const reasons = (text: string) => all<ReasonCount>(`${text} GROUP BY 1 ORDER BY 2 DESC LIMIT 50`);
+  const reasons = (text: string) => all<ReasonCount>(`${text} GROUP BY 1 ORDER BY 2 DESC LIMIT ${MAX_REASONS}`);
   const day = (column: string) => `strftime('%Y-%m-%d', ${column} / 1000, 'unixepoch')`;
   const states = new Map(
     all<{ state: string; count: number }>('SELECT state, count(*) AS count FROM enrolments GROUP BY 1').map(

@@ -83,7 +83,7 @@ const canaryMinutes = () =>
   integer({
     minimum: MIN_CANARY_MINUTES,
     maximum: MAX_CANARY_MINUTES,
-    description: 'The number of minutes that the other recipients wait after the first batch; 30 by default.',
+    description: `The number of minutes that the other recipients wait after the first batch; ${DEFAULT_CANARY_MINUTES} by default.`,
   });
 /** The optional parameters of the first batch (canary) of a single send. An empty text means the default. */
 export const canaryOptions = {

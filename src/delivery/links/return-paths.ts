@@ -16,6 +16,8 @@ const MAX_BASE_LENGTH = 35;
 const MAC_BYTES = 10;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RETURN_PATH = /^[a-z0-9._-]{1,35}\+(0?)([1-9a-z][0-9a-z]{0,10})\.([a-z2-7]{16})@[^@<>\s]{1,255}$/;
+/** The maximum number of characters of an address that are examined. No return path is longer. */
+const MAX_EXAMINED = 400;
 /** The prefix of the ids of transactional mails, which are numbered separately from deliveries. An id in base 36 never begins with it. */
 const TRANSACTIONAL = '0';
 
@@ -61,7 +63,7 @@ export function parseReturnPath(
   { findEmail, unsignedUpTo }: DeliveryLookup,
   address: string,
 ): number | null {
-  const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];
+  const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, MAX_EXAMINED).toLowerCase()) ?? [];
   const deliveryId = Number.parseInt(id, 36);
   if (kind === TRANSACTIONAL || !Number.isSafeInteger(deliveryId)) return null;
   const email = findEmail(deliveryId);
@@ -76,7 +78,7 @@ export function parseTransactionalReturnPath(
   findEmail: (mailId: number) => string | undefined,
   address: string,
 ): number | null {
-  const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, 400).toLowerCase()) ?? [];
+  const [, kind, id = '', signature = ''] = RETURN_PATH.exec(address.slice(0, MAX_EXAMINED).toLowerCase()) ?? [];
   const mailId = Number.parseInt(id, 36);
   if (kind !== TRANSACTIONAL || !Number.isSafeInteger(mailId)) return null;
   const email = findEmail(mailId);

@@ -41,9 +41,14 @@ export interface ContactLookup {
  * for one purpose only.
  */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'web';
-/** The purposes, in the order of their parts of the HMAC. */
-const PARTS: readonly Purpose[] = ['open', 'click', 'unsubscribe', 'web'];
 const PART_BYTES = 16;
+/** Where the part of each purpose begins in the HMAC, in bytes. */
+const PART_START: Readonly<Record<Purpose, number>> = {
+  open: 0,
+  click: PART_BYTES,
+  unsubscribe: 2 * PART_BYTES,
+  web: 3 * PART_BYTES,
+};
 /**
  * The number of bytes of a short click token's signature. A mail has a click token in each of its links, so a click token names only the
  * delivery, the mailing and the address, and is signed with the first 12 bytes of its part: 16 characters of base64url, without unused
@@ -172,8 +177,8 @@ function textSigner(secrets: readonly string[]): TextSigner {
 }
 
 /**
- * Whether one of the keys makes this signature. The encoded texts are compared, not their bytes, because base64url leaves unused bits in
- * the last character: changing these must not yield another valid token.
+ * Returns true if one of the keys makes this signature. The encoded texts are compared, not their bytes, because base64url leaves unused
+ * bits in the last character: changing these must not yield another valid token.
  */
 function anyMatches<Key>(keys: readonly Key[], mac: string, expected: (key: Key) => string): boolean {
   const received = Buffer.from(mac);
@@ -242,10 +247,12 @@ export function createLinkTokens(secrets: readonly string[], known: ContactLooku
       const body = recipientBody(ids);
       const mac = newest(signedText(body, ids.email));
       const sealed = sealsAddress ? `${SEAL_MARK}${ciphers[0]?.seal(ids)}` : '';
-      const part = (at: number) =>
-        `${body}.${mac.toString('base64url', at * PART_BYTES, (at + 1) * PART_BYTES)}${sealed}`;
-      const click = mailingOf === undefined ? part(1) : `${clickBody(ids)}.${clickMac(mac)}`;
-      return { open: part(0), click, unsubscribe: part(2), web: part(3) };
+      const longToken = (purpose: Purpose) => {
+        const at = PART_START[purpose];
+        return `${body}.${mac.toString('base64url', at, at + PART_BYTES)}${sealed}`;
+      };
+      const click = mailingOf === undefined ? longToken('click') : `${clickBody(ids)}.${clickMac(mac)}`;
+      return { open: longToken('open'), click, unsubscribe: longToken('unsubscribe'), web: longToken('web') };
     },
     readRecipient(purpose, token, recipientEmail) {
       if (purpose === 'click' && CLICK_TOKEN.test(token)) return readShortClick(token, recipientEmail);
@@ -253,7 +260,7 @@ export function createLinkTokens(secrets: readonly string[], known: ContactLooku
       const mark = signature.indexOf(SEAL_MARK);
       const mac = mark < 0 ? signature : signature.slice(0, mark);
       const sealed = mark < 0 ? undefined : signature.slice(mark + 1);
-      const at = PARTS.indexOf(purpose) * PART_BYTES;
+      const at = PART_START[purpose];
       const ids = recipientIds(body);
       if (ids === null) return null;
       const stored = emailOf(ids.address, ids.user) ?? recipientEmail;
@@ -274,9 +281,12 @@ export function createLinkTokens(secrets: readonly string[], known: ContactLooku
   };
 }
 
+const MAX_TOKEN_CHARACTERS = 1000;
+
+/** Returns what is before and after the first dot of a token; two empty texts if it has no dot or is too long. */
 function splitToken(token: string): [string, string] {
   const dot = token.indexOf('.');
-  return dot > 0 && token.length <= 1000 ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
+  return dot > 0 && token.length <= MAX_TOKEN_CHARACTERS ? [token.slice(0, dot), token.slice(dot + 1)] : ['', ''];
 }
 
 /** Returns the signed text: ids and address separated by a space, which neither contains. */
@@ -289,8 +299,7 @@ function clickBody({ delivery, mailing, address }: Pick<RecipientIds, 'delivery'
 }
 
 function clickMac(mac: Buffer): string {
-  const at = PARTS.indexOf('click') * PART_BYTES;
-  return mac.toString('base64url', at, at + CLICK_BYTES);
+  return mac.toString('base64url', PART_START.click, PART_START.click + CLICK_BYTES);
 }
 
 function recipientBody({ delivery, mailing, address, group, user }: Omit<RecipientIds, 'email'>): string {

@@ -1,4 +1,4 @@
-/** The API for the built-in outbox. */
+/** The API for the test outbox. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { operationRoutes } from '../../http/operation-routes.ts';
 import type { Deps } from '../../operations/deps.ts';

@@ -216,7 +216,7 @@ function SenderForm({ changed, values, countries, sending, problems = {} }: Form
 
 function RelayField({ sending, value, problems }: { sending: Sending; value: string; problems: Problems }) {
   const language = useLanguage();
-  const isUsed = sending.ways.environment.length === 0;
+  const usesStoredRelays = sending.ways.environment.length === 0;
   return (
     <SelectField
       name="relay_id"
@@ -227,7 +227,7 @@ function RelayField({ sending, value, problems }: { sending: Sending; value: str
       ]}
       value={value}
       problems={problems}
-      hint={language.say(isUsed ? 'senders.hint.relay_id' : 'senders.relay.unused')}
+      hint={language.say(usesStoredRelays ? 'senders.hint.relay_id' : 'senders.relay.unused')}
     />
   );
 }

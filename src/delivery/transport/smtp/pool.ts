@@ -17,6 +17,10 @@ export type PoolOptions = Partial<Omit<SessionsOptions, 'hasOtherRelay' | 'timeo
   timeouts?: Partial<Timeouts>;
 };
 
+const SECOND_MS = 1000;
+/** Mails that are likely to start within this time count as if they started at once. */
+const SOON_MS = 100;
+
 export class SmtpPool implements Courier {
   readonly #relayStates: RelayStates;
   readonly #queues: Queues;
@@ -82,7 +86,7 @@ export class SmtpPool implements Courier {
   }
 
   /**
-   * Returns how many more mails would start at once or within 100 ms, for the relay with this id, or with null for any; 0 while none of
+   * Returns how many more mails would start at once or within `SOON_MS`, for the relay with this id, or with null for any; 0 while none of
    * their relays is available. Mail bound to one relay takes no capacity from other relays.
    */
   room(relayId: number | null = null): number {
@@ -95,7 +99,7 @@ export class SmtpPool implements Courier {
     const least = relay?.isHealthy ? relay.slots : (relay?.pause ?? pause) === 0 ? 1 : 0;
     const { responsive, load } = this.#sessions.usageOf(counted);
     const pending = sum(({ queue }) => queue.length) + (named === null || named === best ? this.#queues.common : 0);
-    const soon = Math.floor(sum(({ throughput }) => throughput.perSecond) / 10);
+    const soon = Math.floor(sum(({ throughput }) => throughput.perSecond) / (SECOND_MS / SOON_MS));
     const room = Math.max(least, responsive) + soon - load - pending;
     return Math.max(0, Math.min(room, (relay?.allowance ?? room) - pending));
   }
