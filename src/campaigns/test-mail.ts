@@ -21,8 +21,12 @@ import { english } from '../errors/stored.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
-/** The single send or the mail of an automation that is tested. */
+/** The owner kind of the mailing of a test, by the kind of record that is tested. */
+const OWNER_KINDS = { single: 'test', schedule: 'schedule_test', template: 'template_test' } as const;
+
+/** The single send, the mail of an automation or the own template that is tested. */
 interface TestMailSource extends ContentSourceRow {
+  kind: keyof typeof OWNER_KINDS;
   id: number;
   user_id: number;
   sender_id: number;
@@ -57,7 +61,7 @@ export async function queueTestMail(
   inTransaction(db, () => {
     const mailing = {
       user_id: tested.user_id,
-      owner_kind: 'test' as const,
+      owner_kind: OWNER_KINDS[tested.kind],
       owner_id: tested.id,
       sender_id: sender.id,
       unsubscribe_group_id: tested.unsubscribe_group_id || null,

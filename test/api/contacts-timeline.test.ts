@@ -2,6 +2,7 @@
 import t from 'tap';
 import { purge } from '../../src/database/purge.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { withWelcomeSeries } from '../support/automations.ts';
 import { sendCampaign } from '../support/campaign.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 
@@ -103,4 +104,36 @@ t.test('a mail in the timeline names its single send, until that is deleted', as
   t.strictSame(file.body, body.message, 'the file has what the API answers, without its envelope');
   await app.one.call('DELETE', '/single/send/delete', { query: { utr } });
   t.equal(await mailUtr(), null);
+});
+
+t.test('a test of a mail of an automation names the automation, not a campaign with the same id', async (t) => {
+  const { app, utr, join } = await withWelcomeSeries(t);
+  for (const [caller, name] of [
+    [app.one, 'Ours'],
+    [app.two, 'Theirs'],
+  ] as const)
+    await caller.call('POST', '/single/send/draft', { form: { single_send_name: name } });
+  await join('ann');
+  const mails = app.db.prepare<[], string>('SELECT utr FROM automation_schedules ORDER BY id').pluck().all();
+  for (const mail of mails.slice(0, 2))
+    await app.one.call('POST', '/automations/schedule/test', { form: { utr: mail, email_address: 'ann@example.org' } });
+  const mailNames = async () => {
+    const { moments } = await momentsOf(app, 1);
+    const ofMails = moments.filter(({ kind }: { kind: string }) => kind === 'mail');
+    return ofMails.map(({ name, automation_utr, subject }: Record<string, unknown>) => ({
+      name,
+      automation_utr,
+      subject,
+    }));
+  };
+  t.strictSame(await mailNames(), [
+    { name: 'Welcome', automation_utr: utr, subject: 'two' },
+    { name: 'Welcome', automation_utr: utr, subject: 'one' },
+  ]);
+  app.db.exec("UPDATE mailings SET owner_kind = 'test' WHERE owner_kind = 'schedule_test' AND owner_id = 2");
+  t.equal(
+    (await mailNames())[0].name,
+    null,
+    'a test of an earlier release does not name a campaign of another account',
+  );
 });

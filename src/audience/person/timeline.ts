@@ -414,11 +414,14 @@ function* groupsOf(deliveries: readonly Delivery[]): Generator<Delivery[]> {
   if (group.length > 0) yield group;
 }
 
-/** SQL: the joins that find the campaign of mailing `m`. */
+/**
+ * SQL: the joins that find the campaign of mailing `m`. The id of a test that an earlier release recorded may be that of a template or of a
+ * mail of an automation, so a campaign of another account may have this id.
+ */
 const CAMPAIGN = `
-  LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test') AND ss.id = m.owner_id
-  LEFT JOIN automation_schedules sc ON m.owner_kind = 'schedule' AND sc.id = m.owner_id
-  LEFT JOIN automations au ON au.id = m.automation_id`;
+  LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test') AND ss.id = m.owner_id AND ss.user_id = m.user_id
+  LEFT JOIN automation_schedules sc ON m.owner_kind IN ('schedule', 'schedule_test') AND sc.id = m.owner_id
+  LEFT JOIN automations au ON au.id = coalesce(m.automation_id, sc.automation_id)`;
 /** SQL: the columns of a moment that come from the campaign. */
 const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS name,
   coalesce(ss.utr, sc.utr) AS utr, iif(au.deleted_at IS NULL, au.utr, NULL) AS automation_utr,

@@ -317,6 +317,7 @@ export const testAutomationMail = operation({
       const { schedule, automation } = requireMail(db, accountId, utr);
       const tested = {
         ...asVersion(db, schedule, variant),
+        kind: 'schedule' as const,
         unsubscribe_group_id: Number(automation.unsubscribe_group_id),
       };
       await queueTestMail(context, tested, addresses);

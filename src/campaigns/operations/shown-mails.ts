@@ -267,7 +267,7 @@ export const testSingleSend = operation({
     await withinShare(accountId, () => {
       const send = requireSingleSend(db, accountId, utr);
       const attachments = listAttachments(db, send.id).map(({ id }) => id);
-      return queueTestMail(context, { ...asVariant(db, send, variant), attachments }, addresses);
+      return queueTestMail(context, { ...asVariant(db, send, variant), kind: 'single', attachments }, addresses);
     });
     return testMailMessage(db.$client, config);
   },

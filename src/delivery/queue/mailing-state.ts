@@ -156,7 +156,7 @@ export interface OpenMailing {
   id: number;
   user_id: number;
   unsubscribe_group_id: number | null;
-  owner_kind: 'single' | 'schedule' | 'test' | 'system' | 'form';
+  owner_kind: (typeof mailings.$inferSelect)['owner_kind'];
   /** The only SMTP relay that may send the sender's mail; null if any relay may. */
   relay_id: number | null;
   /** 1 if only recipients of the mailing's first batch are claimed. */
