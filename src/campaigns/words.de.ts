@@ -355,6 +355,8 @@ export const campaigns: Translation<typeof english> = {
   'compose.review.to': 'An',
   'compose.review.without': '{to}, ohne {without}',
   'compose.review.change': 'Ändern',
+  'compose.review.toCheck': 'Zur Prüfung',
+  'compose.review.unchecked': 'Die Mail wurde nicht geprüft: {reason}',
   'compose.back': 'Zurück zur Kampagne',
   'compose.save': 'Speichern',
   'compose.saveAndNext': 'Speichern und weiter',

@@ -344,6 +344,8 @@ export const campaigns = {
   'compose.review.to': 'To',
   'compose.review.without': '{to}, without {without}',
   'compose.review.change': 'Change',
+  'compose.review.toCheck': 'To the check',
+  'compose.review.unchecked': 'The e-mail was not checked: {reason}',
   'compose.back': 'Back to the campaign',
   'compose.save': 'Save',
   'compose.saveAndNext': 'Save and continue',

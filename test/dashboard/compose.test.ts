@@ -4,6 +4,7 @@ import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { SENDER } from '../support/sender.ts';
 import { outboxOf, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
 
 type Form = Record<string, unknown> | [string, string][];
@@ -138,6 +139,31 @@ t.test('each step that has everything is ticked, and the last one reviews mail, 
     seen: '',
   });
   t.match(await ada.get(step('schedule')), 'Readers, without Readers');
+});
+
+t.test('the review says what the checks found in the mail and its variants, errors first', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const utr = await begin(t, ada);
+  const step = (name: string) => `/campaigns/${utr}/edit/${name}`;
+  await (await ada.open(step('content'))).send(CONTENT);
+  await app.one.call('POST', '/single/send/save', { form: { utr, template_html: '<p>Our own words</p>' } });
+  t.notMatch(await ada.get(step('schedule')), 'to look at', 'a campaign that lacks its audience is not checked');
+  await fill(ada, utr);
+  await app.one.call('POST', '/sender/update', {
+    form: { ...SENDER, sender_id: 1, state_id: 1, city_id: 1, zip_code: '0001' },
+  });
+  const write = (code: string) =>
+    app.one.call('POST', '/single/send/save', { form: { utr, template_html: `<html lang="en">${code}</html>` } });
+  await write('<p>Hello ((first_name)), <a href="https://www.rfc-editor.org/">look</a></p>');
+  t.match(await ada.get(step('schedule')), 'All checks passed');
+  await write('<p>((last_name)) <a href="https://example.com/a">right</a></p>');
+  await app.one.call('POST', '/single/send/variants', { form: { utr, subjects: ['For *|FNAME|*'] } });
+  const review = await ada.get(step('schedule'));
+  t.match(review, /3 things to look at.*Variant B.*FNAME.*leads to an example address/s, 'errors before warnings');
+  t.notMatch(review, 'has no value', 'which is about the contact of a preview');
+  t.match(review, `href="${step('check')}"`);
+  t.match(review, 'Send to 3 contacts', 'the campaign can be sent all the same');
 });
 
 t.test('sending a mailing leaves its code exactly as it was written in the designer', async (t) => {

@@ -147,6 +147,18 @@ export const checkAnyMail = operation({
   run: async (context, input) => ({ check: await checkForAll(context, () => checkedSource(context, input)) }),
 });
 
+/** Used by the review before a campaign is sent. It does not wait for a check for all recipients, which may take long. */
+export const checkSingleSend = operation({
+  name: 'Check the e-mail of a single send with its variants or versions',
+  role: 'editor',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  output: Type.Object({ check: CheckedForAll }),
+  async run(context, input) {
+    const source = checkedSource(context, input);
+    return { check: await checkNow(context, { ...source, audience: { ...source.audience, targets: [] } }) };
+  },
+});
+
 /** A mail to check, with its variants or versions. */
 export interface CheckedSource {
   /** Returns the variant or version with this number; 0 means the mail itself. */

@@ -1,10 +1,66 @@
-/** The review of a campaign before it is sent: the mail, its line in an inbox, its sender and its audience, each with a link to change it. */
+/**
+ * The review of a campaign before it is sent: the mail, its line in an inbox, its sender and its audience, each with a link to change it, and
+ * what the checks found in the mail.
+ */
+import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
+import { LinkButton } from '../../../ui/components/button.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';
-import { Card } from '../../../ui/components/surface.tsx';
+import { Card, Notice } from '../../../ui/components/surface.tsx';
+import { attempt } from '../../../ui/operations.ts';
+import { languageOf } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { type CheckedForAll, checkSingleSend } from '../../operations/check.ts';
 import type { Draft } from '../../operations/drafts.ts';
+import { Findings } from '../findings.tsx';
 import { type Choices, stepPath } from './step.tsx';
+
+/** What the checks found in the mail of a campaign and its variants or versions. `problem` says why there was no check; empty if there was one. */
+interface Checked {
+  findings: CheckedForAll['findings'];
+  problem: string;
+}
+
+/**
+ * Checks the mail of a campaign. Its most severe findings come first. Merge tags without a value are left out, because this finding is about the
+ * contact for whom the mail was checked, and the review shows no contact.
+ */
+export async function checkMail(request: FastifyRequest, utr: string): Promise<Checked> {
+  const checked = await attempt(request, checkSingleSend, { utr });
+  if ('problems' in checked) return { findings: [], problem: checked.text };
+  const { findings, problem } = checked.output.check;
+  return {
+    findings: SEVERITIES.flatMap((severity) =>
+      findings.filter((finding) => finding.severity === severity && finding.code !== 'values'),
+    ),
+    problem: problem === null ? '' : languageOf(request, viewerOf(request)).sentence(problem),
+  };
+}
+
+const SEVERITIES = ['error', 'warning', 'note'] as const;
+
+/** What the checks found, with a link to the step that shows where to fix it. */
+export function CheckSummary({ utr, checked: { findings, problem } }: { utr: string; checked: Checked }) {
+  const language = useLanguage();
+  const hasFindings = findings.length > 0;
+  return (
+    <>
+      {problem !== '' && <Notice tone="warn">{language.say('compose.review.unchecked', { reason: problem })}</Notice>}
+      {problem === '' && !hasFindings && <Notice tone="good">{language.say('compose.check.allGood')}</Notice>}
+      {hasFindings && (
+        <Card
+          title={language.say('compose.check.toFix', { count: findings.length })}
+          action={
+            <LinkButton look="plain" href={stepPath(utr, 'check')} label={language.say('compose.review.toCheck')} />
+          }
+        >
+          <Findings findings={findings} />
+        </Card>
+      )}
+    </>
+  );
+}
 
 export function Review({ draft, choices }: { draft: Draft; choices: Choices }) {
   const language = useLanguage();

@@ -35,7 +35,7 @@ import { readVariants, type TestPlan } from '../../operations/variants.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
 import { Plan, TestCard } from '../variants.tsx';
 import { Total } from './audience.tsx';
-import { Review } from './review.tsx';
+import { CheckSummary, checkMail, Review } from './review.tsx';
 import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPath, usualZone } from './step.tsx';
 
 /** A value of `unchanged_since` that no single send has. */
@@ -103,10 +103,14 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     ]);
     const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
     const unverified = await unverifiedReason(request, [draft.sender_id]);
+    const missing = missingParts(draft, audience);
+    const checked = missing.length === 0 ? await checkMail(request, utr) : null;
     const shown = {
       draft,
       choices,
       audience,
+      missing,
+      checked,
       best,
       unverified,
       viewer: viewerOf(request),
@@ -156,6 +160,10 @@ interface ScheduleProps {
   draft: Draft;
   choices: Choices;
   audience: Audience;
+  /** What the campaign lacks. */
+  missing: ReturnType<typeof missingParts>;
+  /** What the checks found; null if the campaign lacks something. */
+  checked: Awaited<ReturnType<typeof checkMail>> | null;
   best: BestHourPlan;
   /** The groups of the A/B test, and what it can find; null if the campaign has no test. */
   plan: TestPlan | null;
@@ -174,6 +182,8 @@ function Schedule({
   draft,
   choices,
   audience,
+  missing,
+  checked,
   best,
   plan,
   unverified,
@@ -185,7 +195,6 @@ function Schedule({
   when,
   problems,
 }: ScheduleProps) {
-  const missing = missingParts(draft, audience);
   const caps = (name: string) =>
     hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
   return (
@@ -193,6 +202,7 @@ function Schedule({
       {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <BookedNotice draft={draft} />}
       <LeavingNotice times={times} />
       <Review draft={draft} choices={choices} />
+      {checked !== null && <CheckSummary utr={draft.utr} checked={checked} />}
       <Total audience={audience} />
       {plan !== null && (
         <>
