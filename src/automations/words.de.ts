@@ -63,11 +63,11 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.cart.about':
     'Zwei Mails an Kontakte, die einen vollen Warenkorb verlassen und nicht bestellt haben: nach vier Stunden, und einen Tag danach.',
   'automations.recipe.cart.trigger':
-    'Ihr Shop meldet die Ereignisse „cart“ und „purchase“ jedes Kontakts. Wählen Sie die Liste, für die die Automation gilt. Wer bestellt, bekommt keine weitere Mail, und niemand wird zweimal in einer Woche erinnert.',
+    'Ihr Shop muss für jeden Kontakt die Ereignisse „cart“ und „purchase“ melden. Wählen Sie die Liste, für die die Automation gilt. Wer bestellt, bekommt keine weitere Mail, und niemand wird zweimal in einer Woche erinnert.',
   'automations.recipe.review': 'Bitte um Bewertung',
   'automations.recipe.review.about': 'Eine Mail zehn Tage nach einem Kauf, und eine Erinnerung eine Woche später.',
   'automations.recipe.review.trigger':
-    'Ihr Shop meldet das Ereignis „purchase“ jedes Kontakts und, wenn er davon weiß, „review“. Wählen Sie die Liste, für die die Automation gilt. Gefragt wird höchstens einmal in 90 Tagen.',
+    'Ihr Shop muss für jeden Kontakt das Ereignis „purchase“ melden und, wenn er davon weiß, „review“. Wählen Sie die Liste, für die die Automation gilt. Gefragt wird höchstens einmal in 90 Tagen.',
   'automations.recipe.birthday': 'Geburtstag',
   'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
   'automations.recipe.birthday.trigger':
@@ -123,7 +123,8 @@ export const automations: Translation<typeof english> = {
   'automations.kind.yearly': 'Jedes Jahr, etwa ein Geburtstag',
   'automations.kind.form.label': 'Formular',
   'automations.kind.none': 'Keines',
-  'automations.who.gone': 'Das Feld oder Formular des Auslösers wurde gelöscht: Niemand wird aufgenommen.',
+  'automations.who.gone':
+    'Das Feld oder Formular des Auslösers wurde gelöscht, also wird niemand aufgenommen. Wählen Sie ein anderes.',
   'automations.who.date.list':
     '{when} im Feld „{field}“ eines Kontakts in der Liste „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
   'automations.who.date.segment':
@@ -189,17 +190,17 @@ export const automations: Translation<typeof english> = {
   'automations.reEntry.afterDays': 'Tage nach der letzten Aufnahme',
   'automations.holdOut': 'Vergleichsgruppe, in Prozent',
   'automations.holdOut.hint':
-    'Dieser Anteil der aufgenommenen Kontakte, zufällig gewählt, bekommt nichts. Die Ergebnisse vergleichen alle anderen mit dieser Gruppe. 10 ist üblich. Eine Änderung beginnt den Vergleich von vorn.',
+    'Dieser Anteil der aufgenommenen Kontakte, zufällig gewählt, bekommt nichts. Die Ergebnisse vergleichen alle anderen mit dieser Gruppe. 10 ist üblich. Nach einer Änderung beginnt der Vergleich von vorn.',
   'automations.check': 'Prüfung für alle Kontakte',
   'automations.check.see': 'Mails für alle Kontakte prüfen',
   'automations.check.about':
     'Prüft jede Mail für alle Kontakte, die sie jetzt bekämen: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
   'automations.check.start': 'Alle Mails prüfen',
-  'automations.findings': 'Das fand die Prüfung beim Start oder nach einer Änderung',
+  'automations.findings': 'Ergebnis der Prüfung beim Start oder nach einer Änderung',
   'automations.results': 'Ergebnisse',
   'automations.results.see': 'Ergebnisse gegenüber der Vergleichsgruppe',
   'automations.results.none':
-    'Ohne Vergleichsgruppe weiß niemand, was Kontakte ohne diese Mails getan hätten. Legen Sie eine fest: Verglichen werden alle Kontakte, die danach aufgenommen werden.',
+    'Eine Vergleichsgruppe zeigt, was Kontakte ohne diese Mails tun. Legen Sie eine fest: Verglichen werden alle Kontakte, die danach aufgenommen werden.',
   'automations.results.set': 'Vergleichsgruppe festlegen',
   'automations.results.what': 'Je Kontakt',
   'automations.results.contacts': 'Kontakte',
@@ -221,7 +222,7 @@ export const automations: Translation<typeof english> = {
     one: 'noch kein Unterschied; bei diesem Tempo noch etwa {count} Tag.',
     other: 'noch kein Unterschied; bei diesem Tempo noch etwa {count} Tage.',
   },
-  'automations.results.noDifference': 'noch kein Unterschied, und nichts zeigt, wie lange es dauert.',
+  'automations.results.noDifference': 'noch kein Unterschied, und es ist unklar, wie lange es dauert.',
   'automations.results.little': 'noch ist zu wenig bekannt.',
   'automations.results.about':
     'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, jeder ab seiner Aufnahme und auch, wenn er keine Mail gelesen hat. Die Bereiche sind zu 95 % sicher, auch wenn Sie oft nachsehen.',
@@ -275,7 +276,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limit.shorter':
     'Die ersten Tage: Der Zeitraum enthält mehr als eine Million Ereignisse, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
-    'Bounces, Aufwärmen und Tempo: Jede Mail gilt zur nächsten vollen Stunde als angenommen.',
+    'Bounces, Aufwärmen und Tempo: Jede Mail gilt zur nächsten vollen Stunde als zugestellt.',
   'automations.replay.limit.removed':
     'Endgültig gelöschte Kontakte, wegen ihres Alters entfernte Ereignisse und Adressen, deren Abmeldung oder Sperre inzwischen aufgehoben ist.',
   'automations.replay.paths': 'Weg jedes Kontakts',
@@ -303,7 +304,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.if.about':
     'Kontakte in einem Segment nehmen den Weg „Ja“, alle anderen den Weg „Nein“. Beide Wege gehen mit den Schritten darunter weiter.',
   'automations.step.ifIn': 'Im Segment „{name}“?',
-  'automations.step.ifDeleted': 'In einem gelöschten Segment? Darin ist niemand.',
+  'automations.step.ifDeleted': 'Das Segment wurde gelöscht: Alle Kontakte nehmen den Weg „Nein“',
   'automations.step.split': 'Aufteilung',
   'automations.step.split.about':
     'Ein zufälliger Anteil der Kontakte nimmt den ersten Weg, alle anderen den zweiten. Beide Wege gehen mit den Schritten darunter weiter.',
@@ -384,7 +385,7 @@ export const automations: Translation<typeof english> = {
     other: '{name} (Segment, {count} Kontakte)',
   },
   'automations.group.hint':
-    'Wer sich von diesem Thema abgemeldet hat, wird übersprungen. Der Abmeldelink jeder Mail meldet von diesem Thema ab. Sie können es ändern, solange die Automation nicht läuft.',
+    'Wer sich von diesem Thema abgemeldet hat, wird übersprungen. Der Abmeldelink jeder Mail meldet von diesem Thema ab. Sie können das Thema ändern, solange die Automation nicht läuft.',
   'automations.group.add': 'Thema anlegen',
   'automations.exit': 'Ausstieg, wenn ein Kontakt die Liste oder das Segment verlässt',
   'automations.leave.target': 'Kontakte steigen aus, wenn sie die Liste oder das Segment verlassen.',
@@ -397,8 +398,8 @@ export const automations: Translation<typeof english> = {
       'Diese Automation läuft mit {count} aktiven Kontakten. Bevor eine Änderung jemanden betrifft, sehen Sie, was geschieht.',
   },
   'automations.addMail': 'Mail hinzufügen',
-  'automations.addBefore': 'Mail davor einfügen',
-  'automations.addStepBefore': 'Schritt davor einfügen',
+  'automations.addBefore': 'Mail darüber einfügen',
+  'automations.addStepBefore': 'Schritt darüber einfügen',
   'automations.remove': 'Entfernen',
   'automations.remove.sure': 'Mail entfernen',
   'automations.remove.what': 'Die Mail „{subject}“ wird entfernt. Das lässt sich nicht rückgängig machen.',
@@ -417,7 +418,7 @@ export const automations: Translation<typeof english> = {
   'automations.wait.sinceEntry': 'Nach der Aufnahme eines Kontakts.',
   'automations.wait.sinceMail': 'Nach der Mail oder dem Schritt davor.',
   'automations.wait.period': 'Wie viele Stunden oder Tage',
-  'automations.wait.instantly': 'Sofort, ohne Wartezeit',
+  'automations.wait.instantly': 'Sofort',
   'automations.wait.hours': 'Einige Stunden später',
   'automations.wait.days': 'Einige Tage später',
   'automations.mail.pages': 'Seiten der Mail',
@@ -502,11 +503,11 @@ export const automations: Translation<typeof english> = {
   'automations.changed.by':
     'Nicht gespeichert: {name} hat diese Automation inzwischen geändert ({time}). Wenn Sie das selbst waren, dann in einem anderen Tab.',
   'automations.changed.field': '{label} ist jetzt: {value}.',
-  'automations.changed.again': 'Speichern Sie noch einmal, um zu verwenden, was im Formular steht.',
+  'automations.changed.again': 'Speichern Sie noch einmal, um Ihre Eingaben zu behalten.',
   'automations.refused': 'Nicht ausgeführt: {reason}',
   'automations.start': 'Starten',
   'automations.start.title': '„{name}“ starten?',
-  'automations.start.about': 'Von jetzt an bekommt jeder Kontakt, der zu „{name}“ kommt, die Mails.',
+  'automations.start.about': 'Von jetzt an bekommt jeder Kontakt, der zu „{name}“ kommt, diese Mails.',
   'automations.start.notThese': {
     one: '{count} Kontakt ist schon darin und wird nicht aufgenommen.',
     other: '{count} Kontakte sind schon darin und werden nicht aufgenommen.',
@@ -541,7 +542,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.start':
     'Die Automation startet, und die aufgenommenen Kontakte bekommen die erste Mail, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
   'automations.enter.now':
-    'Die Kontakte werden im Hintergrund aufgenommen, und die erste Mail geht hinaus, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
+    'Die Kontakte werden im Hintergrund aufgenommen, und die erste Mail wird gesendet, sobald sie fällig ist. Das lässt sich nicht rückgängig machen.',
   'automations.enter.startWith': {
     one: 'Starten und {count} Kontakt aufnehmen',
     other: 'Starten und {count} Kontakte aufnehmen',

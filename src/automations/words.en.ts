@@ -61,11 +61,11 @@ export const automations = {
   'automations.recipe.cart.about':
     'Two e-mails to contacts who left a full cart and did not order: four hours later, and a day after that.',
   'automations.recipe.cart.trigger':
-    'Your shop reports the events “cart” and “purchase” of each contact. Choose the list that the automation is for. Contacts who order get no further e-mail, and nobody is reminded twice in a week.',
+    'Your shop must report the events “cart” and “purchase” for each contact. Choose the list that the automation is for. Contacts who order get no further e-mail, and nobody is reminded twice in a week.',
   'automations.recipe.review': 'Review request',
   'automations.recipe.review.about': 'One e-mail ten days after a purchase, and a reminder a week later.',
   'automations.recipe.review.trigger':
-    'Your shop reports the event “purchase” of each contact, and “review” if the shop knows of one. Choose the list that the automation is for. Everybody is asked at most once in 90 days.',
+    'Your shop must report the event “purchase” for each contact, and “review” if the shop knows of one. Choose the list that the automation is for. Everybody is asked at most once in 90 days.',
   'automations.recipe.birthday': 'Birthday',
   'automations.recipe.birthday.about': 'One e-mail with your best wishes, at 9:00 on the day.',
   'automations.recipe.birthday.trigger':
@@ -88,7 +88,7 @@ export const automations = {
   'automations.target': 'List or segment',
   'automations.target.hint': 'Only contacts of this list or segment enter.',
   'automations.who.hint':
-    'Every contact who joins the list or segment while the automation is live enters. Contacts who are already there do not.',
+    'Contacts enter when they join the list or segment while the automation is live. Contacts who are already there do not enter.',
   'automations.who.nobody': 'No trigger yet: choose a list or segment.',
   'automations.who.list': 'A contact joins the list “{name}”.',
   'automations.who.segment': 'A contact joins the segment “{name}”.',
@@ -119,7 +119,7 @@ export const automations = {
   'automations.kind.yearly': 'Every year, such as a birthday',
   'automations.kind.form.label': 'Form',
   'automations.kind.none': 'None',
-  'automations.who.gone': 'The field or form of the trigger was deleted: nobody enters.',
+  'automations.who.gone': 'The field or form of the trigger was deleted, so nobody enters. Choose another.',
   'automations.who.date.list':
     '{when} in the field “{field}” of a contact in the list “{name}”, at {hour} in the contact’s time zone.',
   'automations.who.date.segment':
@@ -142,8 +142,8 @@ export const automations = {
   'automations.who.anyField.segment': '“{field}” of a contact in the segment “{name}” gets another value.',
   'automations.who.form.list': 'A contact in the list “{name}” confirms the form “{form}”.',
   'automations.who.form.segment': 'A contact in the segment “{name}” confirms the form “{form}”.',
-  'automations.who.hand.list': 'You let contacts in the list “{name}” enter by hand or over the API.',
-  'automations.who.hand.segment': 'You let contacts in the segment “{name}” enter by hand or over the API.',
+  'automations.who.hand.list': 'You add contacts in the list “{name}” by hand or through the API.',
+  'automations.who.hand.segment': 'You add contacts in the segment “{name}” by hand or through the API.',
   'automations.who.count': {
     one: '{count} contact met this trigger in the last {days} days.',
     other: '{count} contacts met this trigger in the last {days} days.',
@@ -185,17 +185,17 @@ export const automations = {
   'automations.reEntry.afterDays': 'Days after the last entry',
   'automations.holdOut': 'Control group, in percent',
   'automations.holdOut.hint':
-    'This share of the contacts who enter, chosen at random, gets nothing. The results compare all others with this group. 10 is usual. A change starts the comparison again.',
+    'This share of the contacts who enter, chosen at random, gets nothing. The results compare all others with this group. 10 is usual. After a change the comparison starts again.',
   'automations.check': 'Check for all contacts',
   'automations.check.see': 'Check the e-mails for all contacts',
   'automations.check.about':
     'Checks each e-mail for every contact who would get it now: empty merge tags, conditions that nobody meets, long subjects and clipped e-mails.',
   'automations.check.start': 'Check all e-mails',
-  'automations.findings': 'What the check found at the start, or after a change',
+  'automations.findings': 'Check results at the start, or after a change',
   'automations.results': 'Results',
   'automations.results.see': 'Results compared with the control group',
   'automations.results.none':
-    'Without a control group nobody knows what contacts would have done without these e-mails. Set one, and contacts who enter from then on are compared.',
+    'A control group shows what contacts do without these e-mails. Set one, and contacts who enter from then on are compared.',
   'automations.results.set': 'Set a control group',
   'automations.results.what': 'Per contact',
   'automations.results.contacts': 'Contacts',
@@ -212,13 +212,13 @@ export const automations = {
   'automations.results.more': '{amount} more, probably {low} to {high}, for all contacts in the automation together.',
   'automations.results.less': '{amount} less, probably {low} to {high}, for all contacts in the automation together.',
   'automations.results.days': {
-    one: 'no difference yet; about {count} day more at this pace.',
-    other: 'no difference yet; about {count} days more at this pace.',
+    one: 'no difference yet; about {count} more day at this pace.',
+    other: 'no difference yet; about {count} more days at this pace.',
   },
-  'automations.results.noDifference': 'no difference yet, and nothing shows how long it will take.',
+  'automations.results.noDifference': 'no difference yet, and it is unclear how long it will take.',
   'automations.results.little': 'too little is known yet.',
   'automations.results.about':
-    'Every contact who first entered since {date} counts from their entry on, whether or not they read an e-mail. The ranges are 95% certain, however often you look.',
+    'Compares contacts who first entered since {date}, each from their entry on, whether or not they read an e-mail. The ranges are 95% certain, however often you look.',
   'automations.replay': 'Replay',
   'automations.replay.see': 'Replay over the last 90 days',
   'automations.replay.about':
@@ -258,7 +258,7 @@ export const automations = {
   'automations.replay.limits': 'What is not known',
   'automations.replay.limit.fields': 'Past values of fields: today’s values are used.',
   'automations.replay.limit.segments':
-    'Who would have been in a segment before it was created: nobody is assumed. Created in the time of the replay: {names}.',
+    'Who would have been in a segment before it was created: nobody is assumed. Created during the replayed days: {names}.',
   'automations.replay.limit.field_changes':
     'Past changes of fields: only contacts who were added with the value enter.',
   'automations.replay.limit.by_hand': 'Who would have been added by hand: nobody is assumed.',
@@ -267,7 +267,7 @@ export const automations = {
   'automations.replay.limit.opens':
     'Opens and clicks of e-mails that were never sent: of a hundred e-mails, {opens} count as opened and {clicks} as clicked, an hour after each.',
   'automations.replay.limit.shorter':
-    'The first days: the time has more than a million events, so the replay begins later.',
+    'The first days: the period has more than a million events, so the replay begins later.',
   'automations.replay.limit.delivery':
     'Bounces, warm-up and speed: every e-mail counts as delivered at the next full hour.',
   'automations.replay.limit.removed':
@@ -297,7 +297,7 @@ export const automations = {
   'automations.step.if.about':
     'Contacts in a segment take the path “Yes”, all others the path “No”. Both paths go on with the steps below.',
   'automations.step.ifIn': 'In the segment “{name}”?',
-  'automations.step.ifDeleted': 'In a segment that was deleted? Nobody is.',
+  'automations.step.ifDeleted': 'The segment was deleted: all contacts take the path “No”',
   'automations.step.split': 'Split',
   'automations.step.split.about':
     'A random share of the contacts takes the first path, all others the second. Both paths go on with the steps below.',
@@ -377,7 +377,7 @@ export const automations = {
     other: '{name} (segment, {count} contacts)',
   },
   'automations.group.hint':
-    'Contacts who unsubscribed from this topic are skipped. The unsubscribe link of each e-mail unsubscribes from this topic. You can change it while the automation is not live.',
+    'Contacts who unsubscribed from this topic are skipped. The unsubscribe link of each e-mail unsubscribes from this topic. You can change the topic while the automation is not live.',
   'automations.group.add': 'Create a topic',
   'automations.exit': 'Exit when a contact leaves the list or segment',
   'automations.leave.target': 'Contacts exit when they leave the list or segment.',
@@ -390,8 +390,8 @@ export const automations = {
       'This automation is live with {count} active contacts. Before a change affects anybody, you see what happens.',
   },
   'automations.addMail': 'Add an e-mail',
-  'automations.addBefore': 'Add an e-mail before it',
-  'automations.addStepBefore': 'Add a step before it',
+  'automations.addBefore': 'Add an e-mail above',
+  'automations.addStepBefore': 'Add a step above',
   'automations.remove': 'Remove',
   'automations.remove.sure': 'Remove e-mail',
   'automations.remove.what': 'The e-mail “{subject}” is removed. This cannot be undone.',
@@ -410,7 +410,7 @@ export const automations = {
   'automations.wait.sinceEntry': 'After a contact enters.',
   'automations.wait.sinceMail': 'After the previous e-mail or step.',
   'automations.wait.period': 'How many hours or days',
-  'automations.wait.instantly': 'At once, without a wait',
+  'automations.wait.instantly': 'At once',
   'automations.wait.hours': 'Some hours later',
   'automations.wait.days': 'Some days later',
   'automations.mail.pages': 'Pages of the e-mail',
@@ -449,17 +449,17 @@ export const automations = {
     other: '{count} contacts who waited for “{from}” have completed the automation and get no more.',
   },
   'automations.effect.atEnd': {
-    one: '{count} contact has completed the automation and stays so.',
-    other: '{count} contacts have completed the automation and stay so.',
+    one: '{count} contact has completed the automation. Nothing changes for this contact.',
+    other: '{count} contacts have completed the automation. Nothing changes for them.',
   },
   'automations.effect.queued': {
-    one: 'The e-mail “{from}” is already ready to be sent to {count} contact, who then waits for “{to}”.',
-    other: 'The e-mail “{from}” is already ready to be sent to {count} contacts, who then wait for “{to}”.',
+    one: 'The e-mail “{from}” is about to be sent to {count} contact, who then waits for “{to}”.',
+    other: 'The e-mail “{from}” is about to be sent to {count} contacts, who then wait for “{to}”.',
   },
   'automations.effect.cancelled': {
-    one: 'The e-mail “{from}” is ready to be sent to {count} contact. If it has not been sent yet, it is not sent any more.',
+    one: 'The e-mail “{from}” is about to be sent to {count} contact. If it has not been sent yet, it is cancelled.',
     other:
-      'The e-mail “{from}” is ready to be sent to {count} contacts. E-mails that have not been sent yet are not sent any more.',
+      'The e-mail “{from}” is about to be sent to {count} contacts. E-mails that have not been sent yet are cancelled.',
   },
   'automations.effect.leaving': {
     one: '{count} active contact is not in the new list or segment, and exits when the next e-mail is due.',
@@ -470,27 +470,27 @@ export const automations = {
     other: '{count} contacts are active in the automation.',
   },
   'automations.effect.ahead': {
-    one: '{count} of them has yet to come to the changed place. The change applies to this contact.',
-    other: '{count} of them have yet to come to the changed place. The change applies to them.',
+    one: '{count} of them has not reached this point yet. The change applies to this contact.',
+    other: '{count} of them have not reached this point yet. The change applies to them.',
   },
   'automations.effect.behind': {
-    one: 'For {count} contact, who has passed the changed place or is on another path, nothing changes.',
-    other: 'For {count} contacts, who have passed the changed place or are on another path, nothing changes.',
+    one: 'For {count} contact, who has passed this point or is on another path, nothing changes.',
+    other: 'For {count} contacts, who have passed this point or are on another path, nothing changes.',
   },
   'automations.effect.newMail': 'the new e-mail',
   'automations.effect.nobody': 'No active contact is affected.',
   'automations.effect.paused':
     'The automation is not live: nothing is sent before you start it. What is due by then is sent at once.',
   'automations.changed':
-    'Not saved: this automation has been changed meanwhile ({time}), by somebody else or by you in another tab.',
+    'Not saved: this automation was changed in the meantime ({time}), by somebody else or by you in another tab.',
   'automations.changed.by':
-    'Not saved: {name} has changed this automation meanwhile ({time}). If that was you, it was in another tab.',
+    'Not saved: {name} changed this automation in the meantime ({time}). If that was you, it was in another tab.',
   'automations.changed.field': '{label} is now: {value}.',
-  'automations.changed.again': 'Save again to use what is in the form.',
+  'automations.changed.again': 'Save again to keep what you entered.',
   'automations.refused': 'Not done: {reason}',
   'automations.start': 'Start',
   'automations.start.title': 'Start “{name}”?',
-  'automations.start.about': 'From now on, every contact who joins “{name}” gets its e-mails.',
+  'automations.start.about': 'From now on, every contact who joins “{name}” gets these e-mails.',
   'automations.start.notThese': {
     one: '{count} contact is there already and does not enter.',
     other: '{count} contacts are there already and do not enter.',
@@ -525,14 +525,14 @@ export const automations = {
   'automations.enter.start':
     'The automation starts, and the contacts who enter get the first e-mail when it is due. This cannot be undone.',
   'automations.enter.now':
-    'The contacts are added in the background, and the first e-mail leaves when it is due. This cannot be undone.',
+    'The contacts are added in the background, and the first e-mail is sent when it is due. This cannot be undone.',
   'automations.enter.startWith': {
     one: 'Start, and add {count} contact',
     other: 'Start, and add {count} contacts',
   },
   'automations.enter.let': { one: 'Add {count} contact', other: 'Add {count} contacts' },
   'automations.enter.begun': 'The contacts are being added now.',
-  'automations.enter.running': 'Contacts who were in the list or segment before are entering in the background.',
+  'automations.enter.running': 'Contacts who were in the list or segment before are being added in the background.',
   'automations.enter.waiting':
     'Some contacts who were in the list or segment before have not entered yet. They enter when the automation resumes.',
   'automations.enter.stop': 'Stop adding contacts',
@@ -544,7 +544,7 @@ export const automations = {
   'automations.enter.was_in': '{name} was in the automation and may not enter again.',
   'automations.enter.outside_target': '{name} is not in the list or segment of the automation.',
   'automations.enter.no_mail': '{name} may not get the e-mails of the automation: {reason}',
-  'automations.enter.unknown': '{name} is no contact any more.',
+  'automations.enter.unknown': '{name} is no longer a contact.',
   'automations.started': 'The automation is live.',
   'automations.startedHeld': 'The automation is started, but nothing is sent yet: it needs attention.',
   'automations.goOn': 'Resume',

@@ -18,7 +18,7 @@ export const SENTENCES = {
   suppressed_complaint: 'suppressed after an earlier complaint',
   suppression_bounce: 'bounce: {diagnostic}',
   suppression_complaint: 'complaint: {diagnostic}',
-  inactive: 'inactive for long',
+  inactive: 'inactive for a long time',
   left_target: 'left the target',
   exit_step: 'reached an exit step',
   goal_reached: 'reached the goal',
@@ -58,7 +58,7 @@ export const SENTENCES = {
   cause_expired: 'The e-mail could not be delivered in time.',
   cause_system: 'The receiving server has a problem of its own.',
   cause_other: 'The receiving server refused the e-mail.',
-  cause_other_for_now: 'The receiving server asks for a later try.',
+  cause_other_for_now: 'The receiving server asks to try again later.',
   returned: '{cause}: {reply}',
   complaint: 'Complaint: {kind}',
   given_up: 'Given up after 4 days: {reply}',
@@ -101,9 +101,9 @@ export const SENTENCES = {
   found_freemail: 'mail from an address at {names} fails DMARC, so mail providers refuse it or file it as spam',
   found_bad_headers: 'these headers have to be there exactly once: {names}',
   held_too_many_bounces:
-    'Among the first {results} e-mails {bounces} bounced. More than 5% is a sign that addresses are old or invented, and harms the trust in the sender.',
+    'Of the first {results} e-mails, {bounces} bounced. More than 5% is a sign that addresses are old or invented, and harms the reputation of the sender.',
   held_too_many_refusals:
-    'Among the first {results} e-mails {failed} were refused for good. More than 5% is a sign that receivers do not trust the sender or the content.',
+    'Of the first {results} e-mails, {failed} were refused for good. More than 5% is a sign that receivers do not trust the sender or the content.',
   held_too_many_complaints:
     'Of the first {results} e-mails, {complaints} were reported as spam. More than 0.1% is a sign that recipients do not know why they get the e-mail.',
   held_canary_unclear:

@@ -26,7 +26,8 @@ const WORDS: Readonly<Record<PageLanguage, MailWords>> = {
   de: {
     confirm: 'Anmeldung bestätigen',
     open: 'Öffnen Sie diese Seite und klicken Sie auf die Schaltfläche, um zu bestätigen:',
-    works: (days) => `Der Link gilt ${days} Tage. Waren Sie es nicht, tun Sie nichts: Sie sind nicht angemeldet.`,
+    works: (days) =>
+      `Der Link gilt ${days} Tage. Waren Sie das nicht, müssen Sie nichts tun: Sie sind nicht angemeldet.`,
     button: 'Die Schaltfläche funktioniert nicht? Öffnen Sie',
   },
   fr: {

@@ -4,7 +4,7 @@ export const forms = {
   'forms.new': 'New form',
   'forms.none.title': 'No forms yet',
   'forms.none.text':
-    'A form is a public page for sign-ups. Visitors become contacts once they confirm by a link in an e-mail.',
+    'A form is a public page for sign-ups. Visitors become contacts once they click the link in the confirmation e-mail.',
   'forms.noTypes.title': 'No lists yet',
   'forms.noTypes.text': 'Contacts who confirm are added to a list. Create a list first.',
   'forms.toTypes': 'Open lists',
@@ -69,7 +69,7 @@ export const forms = {
   'forms.consent.hint': 'Stored with the time and the IP network for each contact who confirms, as proof of consent.',
   'forms.text.privacy_url': 'Link to your privacy policy',
   'forms.asksTracking': 'Ask for consent to open and click tracking',
-  'forms.asksTracking.hint': 'An extra box, never ticked beforehand. Its text is stored with the time, as above.',
+  'forms.asksTracking.hint': 'An extra checkbox, never ticked beforehand. Its text is stored with the time, as above.',
   'forms.asksTracking.unused': 'Not shown now, because under Settings › Open & click tracking you chose to ask nobody.',
   'forms.text.tracking_text': 'Tracking consent text',
   'forms.text.button_text': 'Button',

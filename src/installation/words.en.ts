@@ -29,7 +29,7 @@ export const installation = {
   'bounces.step.domain': 'Choose a subdomain of your domain for bounces, such as {domain}.',
   'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this machine.',
   'bounces.step.settings':
-    'Whoever looks after the machine sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and starts Sendlark again.',
+    'Whoever looks after the machine sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and restarts Sendlark.',
   'bounces.step.firewall': 'Open port 25 of the firewall for incoming connections.',
   'health.version': 'Version',
   'health.node': 'Node',

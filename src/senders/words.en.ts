@@ -82,7 +82,7 @@ export const senders = {
   'senders.resendAt': 'Can be sent again {time}',
   'senders.none.title': 'No senders yet',
   'senders.none.text':
-    'A sender is the name and address your e-mail comes from. You verify the address by a link that Sendlark sends to it.',
+    'A sender is the name and address your e-mail comes from. You verify the address with a link that Sendlark sends to it.',
   'senders.hint':
     'Nothing is sent from an address until the link in its verification e-mail is opened. Without an SMTP server, that e-mail is in the test outbox.',
   'domains.title': 'Domain authentication',
@@ -94,7 +94,7 @@ export const senders = {
   'domains.unasked': 'Not checked yet.',
   'domains.waiting': 'Waiting for DNS',
   'domains.waiting.text':
-    'The records below are not seen yet. Add them where your domain is managed, if you have not done so; it can take up to 72 hours until they are seen everywhere.',
+    'The records below are not visible yet. Add them where your domain is managed, if you have not done so. It can take up to 72 hours until they are visible everywhere.',
   'domains.unknown': 'Not checked',
   'domains.name.SPF': 'SPF',
   'domains.name.DKIM': 'DKIM',
@@ -118,7 +118,7 @@ export const senders = {
   'domains.copy.value': 'Copy the value',
   'domains.copied': 'Copied',
   'dkim.create': 'Create DKIM key',
-  'dkim.verifyFirst': 'To create a key, first verify a sender of {domain} by the link in its e-mail.',
+  'dkim.verifyFirst': 'To create a key, first verify a sender of {domain} with the link in its e-mail.',
   'dkim.operators':
     'All accounts share the key of a domain, so only an owner of the first account can rotate or delete it.',
   'dkim.signing': 'In use',
@@ -161,7 +161,7 @@ export const senders = {
   'warmUp.over.day': 'Since {day}',
   'warmUp.form': 'Start or change a warm-up',
   'warmUp.volume': 'E-mails on the first day',
-  'warmUp.volume.hint': 'At least 10. 50 is careful.',
+  'warmUp.volume.hint': 'At least 10. A careful start is 50.',
   'warmUp.growth': 'Daily growth in percent',
   'warmUp.growth.hint': '10 to 100. Only days on which at least half the limit was sent count.',
   'warmUp.until': 'E-mails on a normal day',

@@ -6,7 +6,7 @@ export const templates = {
     'A campaign gets its own copy of a template. What you change here later does not change the campaign.',
   'templates.empty.title': 'No templates of your own yet',
   'templates.empty.text':
-    'Save an e-mail as template or design one here. The built-in templates are offered beside your own.',
+    'Save an e-mail as a template, or design one here. The built-in templates are offered beside your own.',
   'templates.name': 'Name of the template',
   'templates.none': 'No template matches.',
   'templates.changed': 'Changed on {day}',

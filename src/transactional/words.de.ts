@@ -8,8 +8,7 @@ export const transactional: Translation<typeof english> = {
   'transactional.empty.text':
     'Belege, Anmeldelinks und Hinweise, die Ihre Programme an einzelne Kontakte senden, erscheinen hier mit ihrem Status.',
   'transactional.search': 'Vollständige E-Mail-Adresse',
-  'transactional.noneHere':
-    'Von den bisher durchsuchten Mails passt keine. Gehen Sie weiter, um ältere zu durchsuchen.',
+  'transactional.noneHere': 'Bisher kein Treffer. Die nächste Seite durchsucht ältere Mails.',
   'transactional.attempts': 'Versuche',
   'transactional.next': 'Nächster Versuch',
   'transactional.asked': 'Angefordert',

@@ -6,7 +6,7 @@ export const transactional = {
   'transactional.empty.text':
     'Receipts, sign-in links and notices that your programs send to a single contact appear here with their status.',
   'transactional.search': 'Full e-mail address',
-  'transactional.noneHere': 'None of the e-mails searched so far matches. Go on to search older ones.',
+  'transactional.noneHere': 'No match so far. The next page searches older e-mails.',
   'transactional.attempts': 'Attempts',
   'transactional.next': 'Next attempt',
   'transactional.asked': 'Requested',

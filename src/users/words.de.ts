@@ -67,8 +67,7 @@ export const users: Translation<typeof english> = {
   'keys.never': 'Nie',
   'keys.createdAt': 'Erstellt',
   'keys.state': 'Status',
-  'keys.made':
-    'Kopieren Sie den geheimen Schlüssel jetzt. Gespeichert wird nur ein Hash, er kann nicht noch einmal gezeigt werden.',
+  'keys.made': 'Kopieren Sie den geheimen Schlüssel jetzt. Er kann nicht noch einmal gezeigt werden.',
   'keys.none.title': 'Noch keine API-Schlüssel',
   'keys.none.text':
     'Programme rufen die API mit einem API-Schlüssel auf. Erstellen Sie einen je Programm, damit Sie die Schlüssel einzeln widerrufen können.',

@@ -17,7 +17,7 @@ export const users = {
   'users.role': 'Role',
   'users.role.change': 'Change role',
   'users.role.title': 'Change the role of {email}?',
-  'users.role.text': 'The new role applies from the next click of the user, who stays signed in.',
+  'users.role.text': 'The new role applies from the user’s next click. The user stays signed in.',
   'users.roles':
     'Read-only users change nothing. Editors create and send mail. Owners also manage senders, users and API keys.',
   'users.state': 'Last seen',
@@ -61,7 +61,7 @@ export const users = {
   'keys.never': 'Never',
   'keys.createdAt': 'Created',
   'keys.state': 'Status',
-  'keys.made': 'Copy the secret now. It is stored as a hash and cannot be shown again.',
+  'keys.made': 'Copy the secret now. It cannot be shown again.',
   'keys.none.title': 'No API keys yet',
   'keys.none.text':
     'Programs call the API with an API key. Create one for each program, so that you can revoke the keys separately.',
@@ -103,7 +103,7 @@ export const users = {
   'audit.sender_added': 'Added a sender',
   'audit.sender_changed': 'Changed a sender',
   'audit.sender_removed': 'Removed a sender',
-  'audit.sender_verified': 'Verified a sender by the link in its e-mail',
+  'audit.sender_verified': 'Verified a sender with the link in its e-mail',
   'audit.dkim_key_made': 'Created a DKIM key',
   'audit.dkim_key_removed': 'Deleted a DKIM key',
   'audit.auto_hold_on': 'Turned auto-pause on for every campaign',

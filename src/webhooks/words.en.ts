@@ -44,7 +44,7 @@ export const webhooks = {
   'webhooks.switchOff': 'Turn off',
   'webhooks.switchOff.title': 'Turn this webhook off?',
   'webhooks.switchOff.text':
-    'Nothing more is sent to this webhook. What happens meanwhile is stored for it only if another webhook asks for the same.',
+    'Nothing more is sent to this webhook. Events in the meantime are stored for it only if another webhook asks for the same events.',
   'webhooks.rotate': 'Create new secret',
   'webhooks.rotate.title': 'Create a new secret?',
   'webhooks.rotate.text':
@@ -66,7 +66,7 @@ export const webhooks = {
   'webhooks.log.at': 'When',
   'webhooks.log.event': 'Event',
   'webhooks.log.answer': 'Answer',
-  'webhooks.log.took': 'Took',
+  'webhooks.log.took': 'Duration',
   'webhooks.log.ms': '{ms} ms',
   'webhooks.log.attempt': 'Attempt {number}',
   'webhooks.log.again': 'Send again',

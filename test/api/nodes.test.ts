@@ -106,7 +106,7 @@ t.test(
     t.notMatch(home, /Test outbox only|stays in the test outbox/);
     t.notMatch(home, /Your first campaign/, 'nothing is left to do');
     t.match((await app.page('GET', '/settings/health', { headers })).text, /Mail goes to<\/dt><dd[^>]*>Sender nodes</);
-    t.match((await app.page('GET', '/outbox', { headers })).text, /Mail goes out by your SMTP server/);
+    t.match((await app.page('GET', '/outbox', { headers })).text, /Mail is sent through your SMTP server/);
   },
 );
 

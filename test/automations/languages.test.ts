@@ -98,7 +98,7 @@ t.test('versions are beside the mail; a viewer changes none', async (t) => {
   const [owner, viewer] = [headersOf('owner'), headersOf('viewer')];
   const path = `/automations/${automation}/mails/${utr}`;
   const open = async (page: string) => (await app.page('GET', `${path}/${page}`, { headers: owner })).text;
-  t.match(await open('content'), /Everybody gets the e-mail in one language/);
+  t.match(await open('content'), /Everybody gets the e-mail in the same language/);
   const form = { language: 'de', subject: '<b>eins</b>', preheader: '', template_id: '' };
   await app.page('POST', `${path}/languages`, { headers: viewer, form });
   t.equal(app.db.prepare('SELECT count(*) FROM automation_schedules WHERE languages IS NOT NULL').pluck().get(), 0);

@@ -179,7 +179,7 @@ t.test('the page of a step shows its settings, saves them, and asks first when c
   const asked = await send({ event: 'order' });
   t.match(
     asked.text,
-    /1 contact is active in the automation\. 1 of them has yet to come to the changed place\. The change applies to this contact\./,
+    /1 contact is active in the automation\. 1 of them has not reached this point yet\. The change applies to this contact\./,
   );
   t.equal((await stepOf(wait)).event, 'purchase', 'asking changes nothing');
   t.equal((await send({ event: 'order', sure: '1' })).status, 303);

@@ -176,7 +176,7 @@ t.test('versions are added, changed and removed beside the content; a viewer cha
   const [owner, viewer] = [headersOf('owner'), headersOf('viewer')];
   const path = `/campaigns/${utr}/edit/languages`;
   const open = async (address = path) => (await app.page('GET', address, { headers: owner })).text;
-  t.match(await open(`/campaigns/${utr}/edit/content`), /Everybody gets the e-mail in one language/);
+  t.match(await open(`/campaigns/${utr}/edit/content`), /Everybody gets the e-mail in the same language/);
   const form = { language: 'de', subject: '<b>Hallo</b>', preheader: '', template_id: '' };
   await app.page('POST', path, { headers: viewer, form });
   t.equal(app.db.prepare('SELECT languages FROM single_sends').pluck().get(), null);

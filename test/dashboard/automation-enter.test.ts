@@ -53,7 +53,7 @@ t.test('while contacts enter in the background, the page says so, and an editor 
   await live();
   t.notMatch((await open(`/automations/${utr}`)).html, /enter\/stop/);
   await send(`/automations/${utr}/enter`);
-  const about = /Contacts who were in the list or segment before are entering in the background\./;
+  const about = /Contacts who were in the list or segment before are being added in the background\./;
   t.match((await open(`/automations/${utr}`)).text, about);
   const viewer = as('viewer');
   const seen = await viewer.open(`/automations/${utr}`);

@@ -185,7 +185,7 @@ t.test('the form of a mail asks when it is sent, and for no number where it is a
   const { pageOf, open, mails } = await withPages(t);
   const [first] = await mails();
   const { text } = await open(await pageOf(first?.subject ?? ''));
-  t.match(text, /When<.*At once, without a wait.*How many hours or days/s);
+  t.match(text, /When<.*At once.*How many hours or days/s);
   t.notMatch(text, /Not at all|>Unit</);
 });
 
@@ -273,7 +273,10 @@ t.test(
     await other.send(one, { ...hiddenIn((await other.open(one)).text), ...fields, subject: 'theirs' });
     const refused = await send(one, { ...stale, ...fields, subject: 'mine' });
     t.equal(refused.status, 409);
-    t.match(textOf(refused.text), /owner1 has changed this automation meanwhile \(.*\)\. .* Subject is now: theirs\./);
+    t.match(
+      textOf(refused.text),
+      /owner1 changed this automation in the meantime \(.*\)\. .* Subject is now: theirs\./,
+    );
     t.match(refused.text, 'value="mine"');
     t.equal((await send(one, { ...hiddenIn(refused.text), ...fields, subject: 'mine' })).status, 303);
     t.equal((await seriesOf()).mails[0].subject, 'mine');

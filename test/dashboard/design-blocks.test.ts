@@ -151,7 +151,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.getByRole('button', { name: 'Vorschau' }).click();
     await page.getByLabel('Vorschau als Kontakt').fill('nobody@example.org');
     await page.getByRole('button', { name: 'Zeigen', exact: true }).click();
-    await page.getByText('Kein Kontakt, an den diese Mail geht, hat die Adresse nobody@example.org.').first().waitFor();
+    await page.getByText('Keiner der Empfänger dieser Mail hat die Adresse nobody@example.org.').first().waitFor();
   });
 
   t.test(

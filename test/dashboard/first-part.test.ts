@@ -46,7 +46,7 @@ t.test(
       )
       .run(stored(sentence('held_too_many_bounces', { results: 300, bounces: 240 })));
     const held = await page();
-    t.match(held, 'Among the first 300 e-mails 240 bounced.');
+    t.match(held, 'Of the first 300 e-mails, 240 bounced.');
     t.match(held, 'Nobody else gets the campaign while it is paused.');
     t.match(held, /40<span[^>]*> \(80%\)/, 'with their share of the mails');
     t.match(held, new RegExp(`action="/campaigns/${utr}/resume"><button[^>]*>.*Resume for`));

@@ -172,7 +172,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     t.strictSame(await shown(), ['Senders']);
     await box.fill('nothing like this');
     t.strictSame(await shown(), []);
-    t.ok(await page.getByText('No setting has these words.').isVisible());
+    t.ok(await page.getByText('No setting matches.').isVisible());
     t.strictSame(await findBarriers(page), []);
     await box.fill('Developers');
     t.equal((await shown()).length, 2, 'by the group');

@@ -197,7 +197,7 @@ t.test('whoever left the page of an action finds it again', async (t) => {
   t.match((await open('/contacts')).text, 'href="/contacts/recent"');
   const { status, text } = await open('/contacts/recent');
   t.equal(status, 200);
-  t.match(text, /href="\/contacts\/actions\/1">Moving contacts to list Nobody</);
+  t.match(text, /href="\/contacts\/actions\/1">Moving contacts to the list Nobody</);
   t.match(text, 'Can be undone');
   t.match(text, /summer\.csv.*spring\.csv/s, 'the newest first');
 });

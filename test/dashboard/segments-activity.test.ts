@@ -63,7 +63,7 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
   const cases: [string[], string, string][] = [
     [
       ['activity.mails', 'received at least', '3', '90'],
-      'All contacts in Readers whose e-mails in the last 90 days are at least 3',
+      'All contacts in Readers whose number of e-mails in the last 90 days is at least 3',
       'Alle Kontakte in Readers, bei denen in den letzten 90 Tagen mindestens 3 Mails angekommen sind',
     ],
     [

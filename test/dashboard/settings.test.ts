@@ -116,7 +116,7 @@ t.test('removing a user, changing a role, revoking keys and ending a session ask
   await post('/settings/keys', KEY);
   for (const [page, action, says] of [
     ['users', /users\/\d+\/remove/, /Remove ann@example\.org\?.*signed out everywhere/s],
-    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*applies from the next click/s],
+    ['users', /users\/\d+\/role/, /Change the role of ann@example\.org\?.*applies from the user’s next click/s],
     ['keys', /keys\/\d+\/revoke/, /Revoke this API key\?.*are refused from then on/s],
     ['sessions', /sessions\/\d+\/end/, /End your own session\?.*signed out at once/s],
   ] as const) {

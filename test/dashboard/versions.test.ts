@@ -41,7 +41,7 @@ t.test('what somebody who is signed in saves in the designer is theirs, and anyb
   await ann.post(path, { json: { html: '<p>1</p>' } });
   await visitor(app, 'editor', { accountId: 2, name: 'Ozymandias' }).post(path, { json: { html: '<p>2</p>' } });
   const { text } = await ann.open(`/versions/${schedules[0]}`);
-  t.match(text, /by a program, or with the link to the design.*Ann/s);
+  t.match(text, /by a program, or with a link to the designer.*Ann/s);
   t.notMatch(text, 'Ozymandias');
   t.match(text, new RegExp(`href="/automations/${automations[0]}/[^"]*${schedules[0]}`));
 });

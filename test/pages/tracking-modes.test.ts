@@ -101,7 +101,7 @@ t.test('with consent only those who allowed it are measured, and refusing ends i
   t.match(await funnelOf(app, second.utr), { delivered: 3, unmeasured: 2 });
   await visit(app, second.of('anna').paths.o);
   t.equal(eventsOf(app), 1);
-  t.match((await choose(app, second.of('anna'), 'untrack')).text, 'are not recorded any more');
+  t.match((await choose(app, second.of('anna'), 'untrack')).text, 'are no longer recorded');
   await visit(app, second.of('anna').paths.o);
   t.equal(await visit(app, second.of('anna').paths.c), 302, 'the link goes on working');
   t.equal(eventsOf(app), 1);

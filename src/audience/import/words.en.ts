@@ -58,7 +58,7 @@ export const imports = {
   },
   'import.misspelt.about': 'Nothing is changed unless you tick it. What is not ticked is imported as it is.',
   'import.misspelt.rows': { one: '{count} row', other: '{count} rows' },
-  'import.misspelt.correct': 'Correct what is ticked',
+  'import.misspelt.correct': 'Correct the ticked addresses',
   'import.sample': { one: 'The first row', other: 'The first {count} rows' },
   'import.sample.kind': 'Result',
   'import.sample.new': 'New',

@@ -6,7 +6,7 @@ export const unsubscribed = {
   'unsubscribes.suppressions': 'Suppressions',
   'unsubscribes.inactive': 'Inactive',
   'unsubscribes.all.about': 'These contacts unsubscribed from all mail. No campaign and no automation sends to them.',
-  'unsubscribes.topic.about': 'These contacts unsubscribed from this topic. They still get mail of other topics.',
+  'unsubscribes.topic.about': 'These contacts unsubscribed from this topic. They still get mail about other topics.',
   'unsubscribes.suppressions.about':
     'Mail to these addresses bounced or was reported as spam. They are skipped to protect your domain’s reputation.',
   'unsubscribes.all.empty.title': 'Nobody has unsubscribed',

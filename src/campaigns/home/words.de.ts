@@ -24,7 +24,7 @@ export const home: Translation<typeof english> = {
   'home.step.relay.none':
     'Fügen Sie den SMTP-Server hinzu, der Ihre Mails sendet, und testen Sie ihn. Bis dahin bleiben Mails im Test-Postausgang.',
   'home.step.relay.nodes': 'Kampagnen werden von Sendeknoten gesendet.',
-  'home.step.relay.untried': 'Ein SMTP-Server ist eingestellt. Die erste Mail zeigt, ob er funktioniert.',
+  'home.step.relay.untried': 'Ein SMTP-Server ist eingerichtet. Die erste Mail zeigt, ob er funktioniert.',
   'home.step.relay.answers': 'Der SMTP-Server hat {time} geantwortet. Die erste Mail zeigt, ob er Ihre Mails annimmt.',
   'home.step.relay.works': 'Der SMTP-Server hat {time} eine Mail angenommen.',
   'home.step.relay.fails':

@@ -20,7 +20,7 @@ export const home = {
   'home.step.relay.none':
     'Add the SMTP server that sends your e-mail, and test it. Until then mail stays in the test outbox.',
   'home.step.relay.nodes': 'Campaigns are sent by sender nodes.',
-  'home.step.relay.untried': 'An SMTP server is set. The first e-mail shows whether it works.',
+  'home.step.relay.untried': 'An SMTP server is set up. The first e-mail shows whether it works.',
   'home.step.relay.answers': 'The SMTP server answered {time}. The first e-mail shows whether it accepts yours.',
   'home.step.relay.works': 'The SMTP server accepted an e-mail {time}.',
   'home.step.relay.fails': 'The last attempt with the SMTP server failed {time}. Test it to see why.',
@@ -30,7 +30,7 @@ export const home = {
   'home.step.dns.unknown': '{domain} has not been checked yet. Its records are under Settings › Senders.',
   'home.step.dns.passed': 'SPF, DKIM and DMARC of all your domains passed {time}.',
   'home.step.dns.weak':
-    'Nothing failed {time}, but there are warnings about {checks} of {domain}: see Settings › Senders.',
+    'The check {time} found no error, but there are warnings about {checks} of {domain}: see Settings › Senders.',
   'home.step.dns.failed':
     '{checks} of {domain} did not pass {time}: see Settings › Senders for the records to publish.',
   'home.dns.check.SPF': 'SPF',

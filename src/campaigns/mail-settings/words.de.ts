@@ -6,7 +6,7 @@ import type { mailSettings as english } from './words.en.ts';
 export const mailSettings: Translation<typeof english> = {
   'settings.mails': 'Prüfung & Links der Mails',
   'settings.done.mailsSaved': 'Gespeichert. Die Änderung gilt für Kampagnen, die ab jetzt starten.',
-  'settings.done.sentMailsSaved': 'Gespeichert. Die Änderung gilt für Mails, die ab jetzt hinausgehen.',
+  'settings.done.sentMailsSaved': 'Gespeichert. Die Änderung gilt für Mails, die ab jetzt gesendet werden.',
   'mailSettings.save': 'Speichern',
   'mailSettings.check.title': 'Prüfung vor dem Versand',
   'mailSettings.check.about':

@@ -3,7 +3,7 @@
 export const mailSettings = {
   'settings.mails': 'E-mail checks & links',
   'settings.done.mailsSaved': 'Saved. The change applies to campaigns that start from now on.',
-  'settings.done.sentMailsSaved': 'Saved. The change applies to e-mails that leave from now on.',
+  'settings.done.sentMailsSaved': 'Saved. The change applies to e-mails that are sent from now on.',
   'mailSettings.save': 'Save',
   'mailSettings.check.title': 'Check before sending',
   'mailSettings.check.about':

@@ -4,7 +4,7 @@ export const CHECK_SENTENCES = {
   // Problems of a backup, and when the last one was made.
   backup_damaged: '{file} is damaged: {reason}',
   backup_foreign: '{file} is no database of Sendlark',
-  backup_newer: '{file} is of a newer release: upgrade Sendlark',
+  backup_newer: '{file} is from a newer release: upgrade Sendlark',
   backup_under_way: 'A backup is being made or checked. Try again when that is done.',
   backup_no_room: 'There is not enough disk space: {needed} MB are needed, {free} MB are free',
   backup_none: 'no backup was made',
@@ -60,7 +60,7 @@ export const CHECK_SENTENCES = {
   returns_refused: 'a test e-mail to {domain} was refused at {host}: {reply}',
   returns_refused_cure:
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this machine.',
-  returns_lost: 'a test e-mail to {domain} was taken at {host}, but did not arrive here',
+  returns_lost: 'a test e-mail to {domain} was accepted at {host}, but did not arrive here',
   returns_lost_cure:
     'Another mail server takes this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this machine. Perhaps the mail server was only slow: then test again.',
 

@@ -9,14 +9,14 @@ export const FEATURE_SENTENCES = {
   ab_variant_problem: 'Variant {name}: {problem}',
   language_problem: 'The version in the language {name}: {problem}',
   language_same: 'A version needs a subject, a preview text or a template of its own.',
-  ab_not_open: 'There is no test of this e-mail that waits for a decision.',
+  ab_not_open: 'No A/B test of this e-mail waits for a decision.',
 
   // The designer of mails, and test mails.
   design_link_unknown: 'This link does not work any more.',
   design_link_expired: 'This link has expired. Copy what you changed and open a new one.',
   design_link_withdrawn: 'The user for whom this link was made may no longer change e-mails. Nothing was saved.',
   design_locked: 'This e-mail is being sent or was sent, so its content can no longer be changed.',
-  design_no_contact: 'No contact this e-mail is for has the address {address}.',
+  design_no_contact: 'None of the recipients of this e-mail has the address {address}.',
   design_no_address: 'That is not an e-mail address.',
   design_lines: 'Subject and preview text are one line each, of at most 255 characters.',
   design_no_subject: 'The e-mail needs a subject.',
@@ -44,8 +44,7 @@ export const FEATURE_SENTENCES = {
 
   // Errors of a feed's settings and actions.
   feed_address: 'Give the address of a feed, such as https://example.com/feed.xml.',
-  feed_plain:
-    'The address must begin with https://, so that nobody can change on its way what is sent to your contacts.',
+  feed_plain: 'The address must begin with https://, so that nobody can change the posts on their way.',
   feed_zone: '“{name}” is not a time zone. Give one such as Europe/Berlin.',
   feed_time: 'Give the time of day as in 08:30.',
   feeds_many: 'An account can have at most {count} feeds: delete one first',
@@ -164,7 +163,7 @@ export const FEATURE_SENTENCES = {
   form_field_twice: 'Each field can be asked for only once.',
   form_field_unknown: 'A form cannot ask for this field: {name}',
   form_address: 'Give an address that begins with https:// or http://.',
-  form_segment_type: 'The segment belongs to another list than the form.',
+  form_segment_type: 'The segment and the form belong to different lists.',
   form_consent: 'Agreed to “{text}”. Asked for on {time} UTC from {asker}, confirmed from {confirmer}.',
   api_consent: 'Agreed to “{text}”. Asked for on {time} UTC, confirmed from {confirmer}.',
   form_busy: 'So many subscriptions were asked for within an hour that this one was not taken. Try again in an hour.',
@@ -187,10 +186,10 @@ export const FEATURE_SENTENCES = {
   // The contents of an export, and the handling of its unsubscribes.
   export_empty: 'No contact was found in the file. Is the file an export of {name}?',
   export_nobody_left:
-    'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: they would get mail.',
+    'This file has nobody who unsubscribed or bounced. If there are such contacts at {name}, export them too, before you send: otherwise they would get mail.',
   export_values: 'Values of {name} that do not fit the field and are skipped: {count} ({values})',
   lists_left:
-    'Lists that did not become segments, because the account has as many segments or rules as it may: {count}. These lists are in a field of each contact.',
+    'Lists that did not become segments, because the account has reached its limit of segments or rules: {count}. These lists are in a field of each contact.',
   export_lists: 'Only the first {count} lists become segments; the others are in a field of each contact.',
   migrated_all: 'Unsubscribed at the other service, and from all mail here: {count}, new here: {added}',
   migrated_group:

@@ -36,7 +36,8 @@ export const backup: Translation<typeof english> = {
   },
   'restore.held':
     'Danach ist der Versand pausiert, bis Sie ihn fortsetzen: Die Sicherung weiß nicht, wer seither Mails bekam.',
-  'restore.signIn': 'Der Dienst startet neu. Alle müssen sich neu anmelden, mit dem Passwort von damals.',
+  'restore.signIn':
+    'Der Dienst startet neu. Alle müssen sich neu anmelden, mit dem Passwort aus der Zeit der Sicherung.',
   'restore.kept': 'Die jetzigen Daten werden in einer Datei neben der Datenbank gesichert, mit dem Tag im Namen.',
   'restore.submit': 'Diese Sicherung wiederherstellen',
   'restore.confirm': 'Alles durch diese Sicherung ersetzen?',

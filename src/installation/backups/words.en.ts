@@ -31,12 +31,13 @@ export const backup = {
       '{count} addresses were unsubscribed or suppressed since. The backup does not know that: unsubscribe them again before you resume sending.',
   },
   'restore.held': 'Sending is paused afterwards, until you resume it: the backup does not know who got mail since.',
-  'restore.signIn': 'The service starts again. Everybody has to sign in again, with the password of that time.',
+  'restore.signIn':
+    'The service restarts. Everybody has to sign in again, with their password from the time of the backup.',
   'restore.kept': 'The current data is saved in a file beside the database, with the day in its name.',
   'restore.submit': 'Restore this backup',
   'restore.confirm': 'Replace everything with this backup?',
   'restore.drop': 'Discard',
   'restore.waiting.title': 'The backup is being restored',
-  'restore.waiting.text': 'The service starts again. This takes some seconds; then you can sign in.',
+  'restore.waiting.text': 'The service restarts. This takes some seconds; then you can sign in.',
   'restore.waiting.signIn': 'Sign in',
 } as const;

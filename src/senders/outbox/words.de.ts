@@ -17,7 +17,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.empty.text':
     'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt diesen Rechner.',
   'outbox.relay.title': 'Mails sendet Ihr SMTP-Server',
-  'outbox.relay.text': 'Mails gehen über Ihren SMTP-Server hinaus und bleiben nicht hier.',
+  'outbox.relay.text': 'Mails werden über Ihren SMTP-Server gesendet und bleiben nicht hier.',
   'outbox.search': 'Absender, Empfänger oder Betreff',
   'outbox.none': 'Keine Mail passt dazu.',
   'outbox.noSubject': 'Kein Betreff',
@@ -58,7 +58,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.check.plainText.good': 'Es gibt eine Nur-Text-Fassung.',
   'outbox.check.plainText.bad': 'Es gibt keine Nur-Text-Fassung. Manche Spamfilter mögen das nicht.',
   'outbox.check.language.good': 'Die Mail nennt ihre Sprache, deshalb sprechen Vorleseprogramme sie richtig aus.',
-  'outbox.check.language.bad': 'Die Mail nennt ihre Sprache nicht (lang des html-Elements).',
+  'outbox.check.language.bad': 'Die Mail nennt ihre Sprache nicht: Dem html-Element fehlt das Attribut lang.',
   'outbox.check.images.good': 'Jedes Bild hat einen Alternativtext.',
   'outbox.check.images.bad': {
     one: '{count} Bild hat keinen Alternativtext.',
@@ -75,10 +75,11 @@ export const outbox: Translation<typeof english> = {
     other: '{count} Texte heben sich zu wenig von ihrem Hintergrund ab.',
   },
   'outbox.check.clippedUnsubscribe.good': 'Gmail schneidet den Abmeldelink nicht ab.',
-  'outbox.check.clippedUnsubscribe.bad': 'Gmail schneidet den Abmeldelink ab: Er steht hinter den ersten 102 kB.',
+  'outbox.check.clippedUnsubscribe.bad':
+    'Gmail schneidet den Abmeldelink ab, weil er hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
   'outbox.check.clippedPixel.good': 'Gmail schneidet das Bild nicht ab, das Öffnungen zählt.',
   'outbox.check.clippedPixel.bad':
-    'Gmail schneidet das Bild ab, das Öffnungen zählt: Es steht hinter den ersten 102 kB.',
+    'Gmail schneidet das Bild ab, das Öffnungen zählt, weil es hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
   'outbox.check.imagesOnly.good': 'Die Mail lässt sich ohne ihre Bilder lesen.',
   'outbox.check.imagesOnly.bad': 'Ohne ihre Bilder sagt die Mail fast nichts, und viele Mailprogramme laden keine.',
   'outbox.check.headings.good': 'Die Überschriften folgen Ebene für Ebene aufeinander.',
@@ -96,7 +97,7 @@ export const outbox: Translation<typeof english> = {
     one: '{count} Link ist nicht verschlüsselt (http): {names}',
     other: '{count} Links sind nicht verschlüsselt (http): {names}',
   },
-  'outbox.check.spamWords.good': 'Kein Wort der üblichen Listen von Spam-Wörtern kommt in der Mail vor.',
+  'outbox.check.spamWords.good': 'Die Mail enthält kein Wort aus den üblichen Listen von Spam-Wörtern.',
   'outbox.check.spamWords.bad': {
     one: '{count} Wort steht auf Listen von Spam-Wörtern: {names}. Die Zahl ist sein Gewicht dort, von 1 bis 3. Solche Wörter zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
     other:
@@ -109,15 +110,15 @@ export const outbox: Translation<typeof english> = {
   },
   'outbox.check.freemail.good': 'Der Absender hat eine eigene Domain.',
   'outbox.check.freemail.bad': {
-    one: 'Der Absender ist eine Adresse bei {names}. Solche Mails bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab.',
+    one: 'Der Absender ist eine Adresse bei {names}. Solche Mails bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab. Verwenden Sie eine Adresse Ihrer eigenen Domain.',
     other:
-      'Der Absender ist eine Adresse bei {names}. Solche Mails bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab.',
+      'Der Absender ist eine Adresse bei {names}. Solche Mails bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab. Verwenden Sie eine Adresse Ihrer eigenen Domain.',
   },
   'outbox.check.signature.good': 'Eine DKIM-Signatur der Absender-Domain ist da, wie DMARC es verlangt.',
   'outbox.check.signature.bad': {
-    one: 'Es fehlt eine DKIM-Signatur, die DMARC für {names} gelten lässt. Gmail, Yahoo und Microsoft verlangen sie von großen Versendern.',
+    one: 'Es fehlt eine DKIM-Signatur, die DMARC für {names} gelten lässt. Gmail, Yahoo und Microsoft verlangen sie von großen Versendern. Siehe Einstellungen › Absender.',
     other:
-      'Es fehlt eine DKIM-Signatur, die DMARC für {names} gelten lässt. Gmail, Yahoo und Microsoft verlangen sie von großen Versendern.',
+      'Es fehlt eine DKIM-Signatur, die DMARC für {names} gelten lässt. Gmail, Yahoo und Microsoft verlangen sie von großen Versendern. Siehe Einstellungen › Absender.',
   },
   'outbox.check.headers.good': 'Jede nötige Kopfzeile ist genau einmal da.',
   'outbox.check.headers.bad': {

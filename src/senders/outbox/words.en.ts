@@ -13,7 +13,7 @@ export const outbox = {
   'outbox.empty.text':
     'Without an SMTP server, every e-mail is kept here exactly as it would have been sent. Nothing leaves this machine.',
   'outbox.relay.title': 'Mail is sent by your SMTP server',
-  'outbox.relay.text': 'Mail goes out by your SMTP server and is not kept here.',
+  'outbox.relay.text': 'Mail is sent through your SMTP server and is not kept here.',
   'outbox.search': 'Sender, recipient or subject',
   'outbox.none': 'No e-mail matches.',
   'outbox.noSubject': 'No subject',
@@ -53,7 +53,7 @@ export const outbox = {
   'outbox.check.plainText.good': 'There is a plain-text version.',
   'outbox.check.plainText.bad': 'There is no plain-text version. Some spam filters dislike that.',
   'outbox.check.language.good': 'The e-mail says its language, so screen readers pronounce it well.',
-  'outbox.check.language.bad': 'The e-mail does not say its language (lang of the html element).',
+  'outbox.check.language.bad': 'The e-mail does not say its language: its html element has no lang attribute.',
   'outbox.check.images.good': 'Every image has alternative text.',
   'outbox.check.images.bad': {
     one: '{count} image has no alternative text.',
@@ -70,9 +70,11 @@ export const outbox = {
     other: '{count} texts have too little contrast with their background.',
   },
   'outbox.check.clippedUnsubscribe.good': 'Gmail does not cut off the unsubscribe link.',
-  'outbox.check.clippedUnsubscribe.bad': 'Gmail cuts off the unsubscribe link: it stands after the first 102 kB.',
+  'outbox.check.clippedUnsubscribe.bad':
+    'Gmail cuts off the unsubscribe link, because it comes after the first 102 kB. Shorten the e-mail.',
   'outbox.check.clippedPixel.good': 'Gmail does not cut off the image that counts opens.',
-  'outbox.check.clippedPixel.bad': 'Gmail cuts off the image that counts opens: it stands after the first 102 kB.',
+  'outbox.check.clippedPixel.bad':
+    'Gmail cuts off the image that counts opens, because it comes after the first 102 kB. Shorten the e-mail.',
   'outbox.check.imagesOnly.good': 'The e-mail can be read without its images.',
   'outbox.check.imagesOnly.bad':
     'The e-mail says hardly anything without its images, which many e-mail programs do not load.',
@@ -91,7 +93,7 @@ export const outbox = {
     one: '{count} link is not encrypted (http): {names}',
     other: '{count} links are not encrypted (http): {names}',
   },
-  'outbox.check.spamWords.good': 'No word of the usual lists of spam words is in the e-mail.',
+  'outbox.check.spamWords.good': 'The e-mail has no word from the usual lists of spam words.',
   'outbox.check.spamWords.bad': {
     one: '{count} word is on lists of spam words: {names}. The number is its weight there, from 1 to 3. Such words matter little: mail providers look at complaints and authentication.',
     other:
@@ -104,15 +106,15 @@ export const outbox = {
   },
   'outbox.check.freemail.good': 'The sender has a domain of its own.',
   'outbox.check.freemail.bad': {
-    one: 'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam.',
+    one: 'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam. Use an address of your own domain.',
     other:
-      'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam.',
+      'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam. Use an address of your own domain.',
   },
   'outbox.check.signature.good': 'A DKIM signature of the sender’s domain is there, as DMARC asks.',
   'outbox.check.signature.bad': {
-    one: 'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders.',
+    one: 'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders. See Settings › Senders.',
     other:
-      'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders.',
+      'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders. See Settings › Senders.',
   },
   'outbox.check.headers.good': 'Every required header is there once.',
   'outbox.check.headers.bad': {

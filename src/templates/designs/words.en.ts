@@ -7,7 +7,7 @@ export const designer = {
   'designer.link.expired': 'This link has expired',
   'designer.link.expired.text':
     'A link to the designer works for 24 hours. Nothing is lost: open the designer again from where you manage your e-mails to get a new link.',
-  'designer.link.withdrawn': 'This link has ended',
+  'designer.link.withdrawn': 'This link no longer works',
   'designer.link.withdrawn.text':
     'The user for whom this link was made may no longer change e-mails of this account. Whoever may change them gets a new link by opening the designer.',
   'designer.noScript': 'This page needs JavaScript.',
@@ -18,7 +18,7 @@ export const designer = {
   'designer.saved': 'Saved',
   'designer.unsaved': 'Not saved yet',
   'designer.earlier.text':
-    'Restores the design of that time; subject and preview text stay. The current design is kept as a version, too.',
+    'Restores the design from that time; subject and preview text stay. The current design is kept as a version, too.',
   'designer.earlier.all': 'All, with previews',
   'designer.preview': 'Preview',
   'designer.rendering': 'Rendering …',
@@ -144,7 +144,7 @@ export const designer = {
     'A merge tag compared with a value: plan = "pro", city is not blank, age > 17 and country = "Germany". Empty: every contact gets the block.',
   'designer.name.title': 'Name of this block',
   'designer.name.hint':
-    'Contacts do not see this name. If link parameters name links (utm_content), links of the block get this name.',
+    'Contacts do not see this name. With utm_content, your web statistics show it for the links of this block.',
   'designer.picture': 'Choose an image',
   'designer.picture.none': 'No images yet. Add one.',
   'designer.picture.add': 'Add images',

@@ -9,12 +9,12 @@ export const versions: Translation<typeof english> = {
     'Die letzten 20 Gestaltungen dieser Mail. Änderungen eines Benutzers innerhalb von fünf Minuten sind eine Fassung; eine Vorlage zu wählen oder eine Fassung wiederherzustellen beginnt eine neue.',
   'versions.empty.title': 'Noch keine früheren Fassungen',
   'versions.empty.text': 'Frühere Gestaltungen dieser Mail erscheinen hier.',
-  'versions.nobody': 'durch ein Programm oder mit dem Link zur Gestaltung',
+  'versions.nobody': 'durch ein Programm oder mit einem Link zum Designer',
   'versions.now': 'Jetzige Fassung',
   'versions.restore': 'Diese Fassung wiederherstellen',
   'versions.restore.title': 'Diese Fassung wiederherstellen?',
   'versions.restore.text':
-    'Die Mail bekommt ihre Gestaltung vom {when}. Die jetzige Gestaltung bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
+    'Die Mail bekommt ihre Gestaltung vom {when} zurück. Die jetzige Gestaltung bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
   'versions.restored': 'Die Fassung wurde wiederhergestellt.',
   'versions.back.designer': 'Zurück zur Gestaltung',
 };

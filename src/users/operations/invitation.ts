@@ -40,7 +40,7 @@ const TEXTS: Readonly<Record<LanguageCode, Texts>> = {
     subject: (inviter) => `${inviter} lädt Sie zu Sendlark ein`,
     paragraph: (inviter) => `${inviter} verschickt Mails mit Sendlark und lädt Sie ein, im selben Konto mitzuarbeiten.`,
     button: 'Passwort wählen',
-    note: `Der Link gilt einmal, ${INVITATION_DAYS} Tage lang. Erwarten Sie diese Mail nicht, tun Sie nichts.`,
+    note: `Der Link gilt einmal, ${INVITATION_DAYS} Tage lang. Wenn Sie diese Mail nicht erwarten, müssen Sie nichts tun.`,
     fallback: 'Die Schaltfläche funktioniert nicht? Öffnen Sie',
   },
 };

@@ -139,7 +139,7 @@ t.test('an import is whole although the account may not have a segment for each 
   await app.background();
   const [one] = (await app.one.call('GET', '/contacts/imports')).body.message.imports;
   t.match(one, { state: 'done' });
-  t.match(one.notes.at(-1), /segments or rules as it may: 1\. These lists are in a field/);
+  t.match(one.notes.at(-1), /its limit of segments or rules: 1\. These lists are in a field/);
   t.strictSame(app.db.prepare('SELECT segment_name FROM segments WHERE contact_type_id = 1').pluck().all(), ['VIP']);
 });
 

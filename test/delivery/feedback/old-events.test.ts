@@ -191,7 +191,7 @@ t.test('the timeline of a person, the export and the list of who clicked say wha
   t.match(page.text, /Single opens, clicks and events before [^.]* are no longer stored/);
   t.match(page.text, /1 open, 1 click/);
   const list = await app.page('GET', `/campaigns/${utr}/recipients?link=0`, { headers });
-  t.match(list.text, /Clicks before [^.]* are no longer stored by contact/);
+  t.match(list.text, /Clicks before [^.]* are no longer stored for each contact/);
 });
 
 t.test('the file shrinks after a removal while others write, but for an eighth of it', async (t) => {

@@ -76,7 +76,7 @@ t.test('what is wrong on the way is said with its cure, and never fails the doct
   const swallowing = await startSink(t);
   t.match(await check(app, swallowing.port), {
     state: 'warn',
-    found: /was taken at 127\.0\.0\.1, but did not arrive here$/,
+    found: /was accepted at 127\.0\.0\.1, but did not arrive here$/,
     advice: [/pass on mail to returns\.example\.com to 127\.0\.0\.1:2525/],
   });
   t.match(swallowing.received, [{ from: '', to: /^test\+.*@returns\.example\.com$/ }]);

@@ -100,7 +100,7 @@ export const de: typeof en = {
     older: 'Ältere E-Mails',
     newer: 'Neuere E-Mails',
     pages: 'Seiten',
-    feed: 'Als Feed verfolgen (Atom)',
+    feed: 'Im Feedreader verfolgen (Atom)',
   },
   form: {
     email: 'E-Mail-Adresse',
@@ -130,7 +130,7 @@ export const de: typeof en = {
     busy: 'Im Moment gibt es mehr Anmeldungen, als dieses Formular annimmt. Bitte versuchen Sie es in einer Stunde noch einmal.',
     unproven:
       'Zum Schutz vor Robotern braucht dieses Formular im Moment JavaScript. Bitte schalten Sie es ein, oder versuchen Sie es in einer Stunde noch einmal.',
-    working: 'Einen Moment, Ihr Browser zeigt gerade, dass er kein Roboter ist …',
+    working: 'Einen Moment, es wird geprüft, dass Sie kein Roboter sind …',
     confirmFor: (email) => (
       <>
         Möchten Sie <strong>{email}</strong> anmelden?

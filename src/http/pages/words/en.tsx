@@ -58,7 +58,7 @@ export const en = {
     title: 'Your e-mail preferences',
     forAddress: (email: string) => `For ${email}`,
     question: 'What would you like to get?',
-    own: 'The e-mail you came from',
+    own: 'The e-mail you came from is about this topic',
     save: 'Save my choices',
     noneTitle: 'No mail at all',
     noneAbout: (email: string) => `Unsubscribes ${email} from everything, now and in the future.`,
@@ -76,7 +76,7 @@ export const en = {
     trackingAllow: 'You may record it',
     trackingRefuse: 'Do not record it',
     trackingAllowed: 'Thank you. Your opens and clicks are recorded from the next e-mail on.',
-    trackingRefused: 'Your opens and clicks are not recorded any more. Links in e-mails go on working.',
+    trackingRefused: 'Your opens and clicks are no longer recorded. Links in e-mails keep working.',
     left: 'You are unsubscribed.',
     leftGroup: (group: string): string => `You are unsubscribed from “${group}”.`,
   },
@@ -100,7 +100,7 @@ export const en = {
     older: 'Older e-mails',
     newer: 'Newer e-mails',
     pages: 'Pages',
-    feed: 'Follow by feed (Atom)',
+    feed: 'Follow in a feed reader (Atom)',
   },
   form: {
     email: 'E-mail address',
@@ -130,7 +130,7 @@ export const en = {
     busy: 'This form gets too many sign-ups at the moment. Please try again in an hour.',
     unproven:
       'To keep robots away, this form needs JavaScript at the moment. Please switch it on, or try again in an hour.',
-    working: 'One moment, your browser proves that it is no robot …',
+    working: 'One moment, checking that you are not a robot …',
     confirmFor: (email: string) => (
       <>
         Do you want to subscribe <strong>{email}</strong>?

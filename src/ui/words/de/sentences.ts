@@ -64,9 +64,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
 
   held_and: '{reason}; {more}',
   held_cancelled: 'Vor dem Versand abgebrochen',
-  held_copy: 'Eine Kopie: Speichern Sie sie, um sie einzuplanen',
+  held_copy: 'Das ist eine Kopie: Speichern Sie sie, um sie einzuplanen',
   held_no_audience:
-    'Niemand, dem gesendet werden kann: Es gibt keine Empfänger, oder alle sind abgemeldet, gesperrt oder ausgeschlossen',
+    'Es gibt niemanden, an den gesendet werden kann: Die Kampagne hat keine Empfänger, oder alle sind abgemeldet, gesperrt oder ausgeschlossen',
   held_sender_deleted: 'Der Absender wurde gelöscht',
   held_sender_unverified: 'Der Absender ist noch nicht bestätigt',
   held_mails_sender_deleted: 'Der Absender einer Mail der Automation wurde gelöscht',
@@ -117,7 +117,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_settings: 'Es gibt keine Tracking-Domain, deshalb würden Abmeldelinks nur auf diesem Rechner funktionieren',
   mail_sender_deleted: 'Der Absender der Mail wurde gelöscht',
   mail_sender_unverified: 'Der Absender der Mail ist noch nicht bestätigt',
-  content_none: 'Die Mail hat keinen Inhalt: Die leere Vorlage braucht einen Quelltext',
+  content_none: 'Die Mail hat keinen Inhalt: Wählen Sie eine Vorlage, oder fügen Sie HTML ein',
   content_broken: 'Der Inhalt hat einen Fehler: {problem}',
 
   field_required: 'Bitte füllen Sie das Feld „{field}“ aus.',
@@ -144,7 +144,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   best_hour_ab:
     'Eine Kampagne zur besten Stunde jedes Kontakts kann keinen A/B-Test haben: Die Gruppen wären nicht vergleichbar.',
   best_hour_local: 'Eine Kampagne wird entweder in der Zeitzone jedes Kontakts oder zu seiner besten Stunde gesendet.',
-  local_time_schedule: 'Die Zeitzone jedes Kontakts braucht einen Tag und eine Uhrzeit.',
+  local_time_schedule: 'Um in der Zeitzone jedes Kontakts zu senden, wählen Sie einen Tag und eine Uhrzeit.',
   window_days: 'Wochentage werden als 1 (Montag) bis 7 (Sonntag) angegeben.',
   window_hours: 'Geben Sie zwei Uhrzeiten an, etwa 09:00 und 18:00, die zweite nach der ersten.',
   cap_wrong:
@@ -221,7 +221,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   spf_closed: 'Der Eintrag erlaubt niemanden: Setzen Sie {mechanisms} vor all.',
   spf_neutral: 'Der Eintrag sagt nichts über andere Server: Lassen Sie ihn mit ~all oder -all enden.',
   dkim_none: 'Kein Schlüssel: Sendlark signiert diese Mails nicht',
-  dkim_none_cure: 'Falls nicht Ihr SMTP-Server signiert: Erzeugen Sie hier einen Schlüssel für {domain}.',
+  dkim_none_cure: 'Erzeugen Sie hier einen Schlüssel für {domain}, falls nicht Ihr SMTP-Server signiert.',
   dkim_make: 'Erzeugen Sie einen DKIM-Schlüssel für {domain},',
   dkim_missing: 'Kein Eintrag bei {name}',
   dkim_other: 'Ein anderer Schlüssel bei {name}',

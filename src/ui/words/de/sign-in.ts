@@ -24,7 +24,7 @@ export const signIn: Translation<typeof english> = {
   'login.code.hint': 'Aus Ihrer Authenticator-App oder einer Ihrer Wiederherstellungscodes.',
   'login.code.wrong': 'Dieser Code ist falsch, wurde schon benutzt oder kam zu spät. Codes wechseln alle 30 Sekunden.',
   'login.code.lost':
-    'App und Codes verloren? „sendlark login-link --user“ mit „--without-second-factor“ erstellt auf dem Server einen Link, der die Zwei-Faktor-Authentifizierung ausschaltet.',
+    'App und Codes verloren? Wer den Server betreut, kann mit „sendlark login-link --user“ und „--without-second-factor“ einen Link erstellen, der die Zwei-Faktor-Authentifizierung ausschaltet.',
   'login.again': 'Von vorn beginnen',
   'welcome.title': 'Willkommen bei Sendlark',
   'welcome.again.title': 'Neues Passwort wählen',

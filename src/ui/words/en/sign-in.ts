@@ -20,7 +20,7 @@ export const signIn = {
   'login.code.hint': 'From your authenticator app, or one of your recovery codes.',
   'login.code.wrong': 'This code is wrong, was used before, or came too late. Codes change every 30 seconds.',
   'login.code.lost':
-    'Lost the app and the codes? “sendlark login-link --user” with “--without-second-factor” on the server makes a link that turns two-factor authentication off.',
+    'Lost the app and the codes? Whoever runs the server can make a link that turns two-factor authentication off, with “sendlark login-link --user” and “--without-second-factor”.',
   'login.again': 'Start again',
   'welcome.title': 'Welcome to Sendlark',
   'welcome.again.title': 'Choose a new password',

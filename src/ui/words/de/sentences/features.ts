@@ -10,7 +10,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   language_problem: 'Die Fassung in der Sprache {name}: {problem}',
   language_same: 'Eine Fassung braucht einen eigenen Betreff, einen eigenen Vorschautext oder eine eigene Vorlage.',
   ab_variant_problem: 'Variante {name}: {problem}',
-  ab_not_open: 'Es gibt keinen Test dieser Mail, der auf eine Entscheidung wartet.',
+  ab_not_open: 'Kein A/B-Test dieser Mail wartet auf eine Entscheidung.',
 
   // The designer of mails, and test mails.
   design_link_unknown: 'Dieser Link funktioniert nicht mehr.',
@@ -18,7 +18,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   design_link_withdrawn:
     'Der Benutzer, für den dieser Link erstellt wurde, darf Mails nicht mehr ändern. Nichts wurde gespeichert.',
   design_locked: 'Diese Mail wird gerade gesendet oder wurde gesendet. Der Inhalt lässt sich nicht mehr ändern.',
-  design_no_contact: 'Kein Kontakt, an den diese Mail geht, hat die Adresse {address}.',
+  design_no_contact: 'Keiner der Empfänger dieser Mail hat die Adresse {address}.',
   design_no_address: 'Das ist keine E-Mail-Adresse.',
   design_lines: 'Betreff und Vorschautext sind je eine Zeile von höchstens 255 Zeichen.',
   design_no_subject: 'Die Mail braucht einen Betreff.',
@@ -47,8 +47,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   // Feeds.
   feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
-  feed_plain:
-    'Die Adresse muss mit https:// beginnen, damit unterwegs niemand ändern kann, was Ihre Kontakte bekommen.',
+  feed_plain: 'Die Adresse muss mit https:// beginnen, damit unterwegs niemand die Beiträge ändern kann.',
   feed_zone: '„{name}“ ist keine Zeitzone. Geben Sie eine wie Europe/Berlin an.',
   feed_time: 'Geben Sie die Uhrzeit wie 08:30 an.',
   feeds_many: 'Ein Konto kann höchstens {count} Feeds haben: Löschen Sie zuerst einen',
@@ -158,7 +157,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',
   form_field_unknown: 'Dieses Feld kann ein Formular nicht abfragen: {name}',
   form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
-  form_segment_type: 'Das Segment gehört zu einer anderen Liste als das Formular.',
+  form_segment_type: 'Segment und Formular gehören zu verschiedenen Listen.',
   form_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC von {asker}, bestätigt von {confirmer}.',
   api_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC, bestätigt von {confirmer}.',
   form_busy:
@@ -185,7 +184,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Diese Datei enthält niemanden, der sich abgemeldet hat oder einen Bounce hatte. Wenn es bei {name} solche Kontakte gibt, exportieren Sie auch sie, bevor Sie senden: Diese Kontakte bekämen sonst Mails.',
   export_values: 'Werte von {name}, die nicht in das Feld passen und übersprungen werden: {count} ({values})',
   lists_left:
-    'Listen, die nicht zu Segmenten wurden, weil das Konto so viele Segmente oder Regeln hat, wie es haben darf: {count}. Diese Listen stehen in einem Feld jedes Kontakts.',
+    'Listen, die nicht zu Segmenten wurden, weil das Konto seine Grenze für Segmente oder Regeln erreicht hat: {count}. Diese Listen stehen in einem Feld jedes Kontakts.',
   export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
   migrated_all: 'Bei dem anderen Dienst abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
   migrated_group:
