@@ -265,10 +265,10 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limits': 'Was nicht bekannt ist',
   'automations.replay.limit.fields': 'Frühere Werte von Feldern: Es gelten die heutigen Werte.',
   'automations.replay.limit.segments':
-    'Wer in einem Segment gewesen wäre, bevor es angelegt wurde: Angenommen wird, dass es niemand war. Im Zeitraum des Probelaufs angelegt: {names}.',
+    'Segmente, bevor sie angelegt wurden: Sie gelten als leer. Im Zeitraum des Probelaufs angelegt: {names}.',
   'automations.replay.limit.field_changes':
     'Frühere Änderungen von Feldern: Aufgenommen werden nur Kontakte, die schon mit dem Wert angelegt wurden.',
-  'automations.replay.limit.by_hand': 'Wer von Hand aufgenommen worden wäre: Angenommen wird, dass es niemand war.',
+  'automations.replay.limit.by_hand': 'Kontakte, die von Hand aufgenommen worden wären: Sie zählen nicht mit.',
   'automations.replay.limit.earlier_runs':
     'Kontakte, die schon in der Automation waren: Der Probelauf beginnt mit einer leeren Automation, also werden diese Kontakte vielleicht noch einmal aufgenommen.',
   'automations.replay.limit.opens':
@@ -337,7 +337,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.until.filtered': 'Auf das Ereignis „{event}“ mit {filter} warten',
   'automations.step.until.date': 'Ein Datum des Kontakts',
   'automations.step.until.date.text': 'Bis „{name}“, {time} Uhr warten',
-  'automations.step.until.deleted': 'Auf ein Datum warten, dessen Feld gelöscht wurde: es kommt nie',
+  'automations.step.until.deleted': 'Auf ein Datum warten, dessen Feld gelöscht wurde: Das Datum kommt nie',
   'automations.step.until.hour': 'Eine Stunde des Tages',
   'automations.step.until.hour.text': 'Bis {time} Uhr in der Zeitzone des Kontakts warten',
   'automations.step.until.weekday': 'Ein Wochentag',

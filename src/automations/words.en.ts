@@ -115,7 +115,7 @@ export const automations = {
   'automations.kind.before.0': 'After the date',
   'automations.kind.before.1': 'Before the date',
   'automations.kind.hour': 'Hour',
-  'automations.kind.hour.hint': 'In the contact’s time zone. If it is unknown, in that of Sendlark.',
+  'automations.kind.hour.hint': 'In the contact’s time zone. If that is unknown, in the time zone of Sendlark.',
   'automations.kind.yearly': 'Every year, such as a birthday',
   'automations.kind.form.label': 'Form',
   'automations.kind.none': 'None',
@@ -258,10 +258,10 @@ export const automations = {
   'automations.replay.limits': 'What is not known',
   'automations.replay.limit.fields': 'Past values of fields: today’s values are used.',
   'automations.replay.limit.segments':
-    'Who would have been in a segment before it was created: nobody is assumed. Created during the replayed days: {names}.',
+    'Segments before they were created: they count as empty. Created during the replayed days: {names}.',
   'automations.replay.limit.field_changes':
     'Past changes of fields: only contacts who were added with the value enter.',
-  'automations.replay.limit.by_hand': 'Who would have been added by hand: nobody is assumed.',
+  'automations.replay.limit.by_hand': 'Contacts who would have been added by hand: none are counted.',
   'automations.replay.limit.earlier_runs':
     'Contacts who were in the automation before: the replay begins with an empty automation, so these contacts may enter again.',
   'automations.replay.limit.opens':
@@ -330,7 +330,7 @@ export const automations = {
   'automations.step.until.filtered': 'Wait for the event “{event}” with {filter}',
   'automations.step.until.date': 'A date of the contact',
   'automations.step.until.date.text': 'Wait until “{name}”, {time}',
-  'automations.step.until.deleted': 'Wait for a date whose field was deleted: it never comes',
+  'automations.step.until.deleted': 'Wait for a date whose field was deleted: the date never comes',
   'automations.step.until.hour': 'An hour of the day',
   'automations.step.until.hour.text': 'Wait until {time} in the contact’s time zone',
   'automations.step.until.weekday': 'A weekday',

@@ -156,7 +156,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.menu.heading': 'Aktionen',
   'campaigns.menu.report': 'Bericht öffnen',
   'campaigns.menu.archive': 'Archivieren',
-  'campaigns.menu.unarchive': 'Aus dem Archiv holen',
+  'campaigns.menu.unarchive': 'Archivierung aufheben',
   'campaigns.menu.delete': 'Endgültig löschen',
   'campaigns.archived': {
     one: '{count} Kampagne ist archiviert und steht unter dem Status „Archiviert“.',

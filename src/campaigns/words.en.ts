@@ -147,7 +147,7 @@ export const campaigns = {
   'campaigns.menu.heading': 'Actions',
   'campaigns.menu.report': 'Open the report',
   'campaigns.menu.archive': 'Archive',
-  'campaigns.menu.unarchive': 'Move out of the archive',
+  'campaigns.menu.unarchive': 'Unarchive',
   'campaigns.menu.delete': 'Delete permanently',
   'campaigns.archived': {
     one: '{count} campaign was archived. You can find it under the status “Archived”.',
@@ -590,7 +590,7 @@ export const campaigns = {
   'languages.asMail': 'Same as the main version',
   'languages.add': 'Add a language',
   'languages.save': 'Save version',
-  'languages.see': 'See it',
+  'languages.see': 'View',
   'languages.remove': 'Remove version',
   'languages.remove.title': 'Remove the version in {name}?',
   'languages.remove.text': 'Contacts with this language get the main version. This cannot be undone.',

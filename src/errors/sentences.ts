@@ -10,7 +10,8 @@ import { RELAY_SENTENCES } from './sentences/relays.ts';
 
 /** The sentences by code. `{name}` stands for a value. A sentence in lower case follows “because” or a colon. */
 export const SENTENCES = {
-  // Why a contact gets no mail, or no more mail.
+  // Why a contact gets no mail, or no more mail. Saved rules of segments contain the texts of these reasons and of those below, so that a
+  // changed text would no longer match: change what the dashboard shows in src/ui/words/en/sentences.ts instead.
   unsubscribed_all: 'unsubscribed from all mail',
   unsubscribed_group: 'unsubscribed from this group',
   excluded: 'excluded from this send',
@@ -18,7 +19,7 @@ export const SENTENCES = {
   suppressed_complaint: 'suppressed after an earlier complaint',
   suppression_bounce: 'bounce: {diagnostic}',
   suppression_complaint: 'complaint: {diagnostic}',
-  inactive: 'inactive for a long time',
+  inactive: 'inactive for long',
   left_target: 'left the target',
   exit_step: 'reached an exit step',
   goal_reached: 'reached the goal',
@@ -58,7 +59,7 @@ export const SENTENCES = {
   cause_expired: 'The e-mail could not be delivered in time.',
   cause_system: 'The receiving server has a problem of its own.',
   cause_other: 'The receiving server refused the e-mail.',
-  cause_other_for_now: 'The receiving server asks to try again later.',
+  cause_other_for_now: 'The receiving server asks for a later try.',
   returned: '{cause}: {reply}',
   complaint: 'Complaint: {kind}',
   given_up: 'Given up after 4 days: {reply}',
@@ -117,7 +118,7 @@ export const SENTENCES = {
   held_rule_field_deleted: 'A rule of the segment "{segment}" names the custom field {field}, which was deleted',
   held_rule_field_changed:
     'A rule of the segment "{segment}" does not suit the custom field {field}, which is of type {type} now',
-  held_restored: 'Restored from a backup, which does not know who was mailed after it was made',
+  held_restored: 'Restored from a backup, which does not show who got mail after it was made',
   held_clock:
     'The clock of this machine is {days} days ahead of when the service last ran: nothing is sent until you resume sending or set the clock right',
   held_settings: 'The public address is not set, so unsubscribe links would lead to this machine only',
@@ -165,7 +166,7 @@ export const SENTENCES = {
   picture_svg:
     'The file is an SVG, which most e-mail programs do not show and which can contain scripts. Save it as a PNG.',
   picture_cut_off: 'The image is cut off: its end is missing.',
-  picture_more: 'There is other data in the file behind the end of the image. Save the image anew and try again.',
+  picture_more: 'The file has other data after the end of the image. Save the image again and upload the new file.',
   picture_damaged: 'The image is damaged.',
   picture_pixels: 'The image has {width} × {height} pixels, which is too large for an e-mail.',
   column_folded: 'Address cells of several lines, joined into one: {count}',

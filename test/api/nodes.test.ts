@@ -119,7 +119,7 @@ t.test('health names nodes that are silent, refused or of another release, and m
     return findings.filter(({ name }) => /nodes/i.test(name)).map(({ name, state, found }) => [name, state, found]);
   };
   addNode(app, { name: 'north' });
-  t.strictSame(await found(), [['Nodes', 'ok', 'sender nodes: 1, and mail leaves']]);
+  t.strictSame(await found(), [['Nodes', 'ok', 'sender nodes: 1, and mail is being sent']]);
   addNode(app, { name: 'east', state: 'refused', refusal: '550 listed' });
   addNode(app, { name: 'south', version: '0.0.9' });
   addNode(app, { name: 'west', heard_at: 0 });

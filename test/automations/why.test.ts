@@ -195,7 +195,7 @@ t.test('a contact of the target who was not let in by the trigger has not entere
   await join('ann');
   const { why } = (await get('/automations/why', { utr, email: 'ann@example.org' })).body.message;
   t.match([why.state, why.reason_code], ['outside', 'awaits_trigger']);
-  t.match(ruleOf(why.rules, 'entry'), [{ is_met: 0, value: /^Did not enter yet: / }]);
+  t.match(ruleOf(why.rules, 'entry'), [{ is_met: 0, value: /^Has not entered yet: / }]);
 });
 
 t.test("another account's automation or campaign cannot be asked about", async (t) => {

@@ -164,7 +164,7 @@ export const people: Translation<typeof english> = {
   'person.moment.clicked': 'Geklickt',
   'person.moment.event': 'Ereignis',
   'person.moment.bounced': 'Bounce',
-  'person.moment.complained': 'Spam-Beschwerde',
+  'person.moment.complained': 'Als Spam gemeldet',
   'person.moment.unsubscribed': 'Abgemeldet',
   'person.moment.resubscribed': 'Wieder angemeldet',
   'person.moment.tracking_allowed': 'Messung von Öffnungen und Klicks erlaubt',

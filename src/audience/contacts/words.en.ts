@@ -160,7 +160,7 @@ export const people = {
   'person.moment.clicked': 'Clicked',
   'person.moment.event': 'Event',
   'person.moment.bounced': 'Bounced',
-  'person.moment.complained': 'Complained',
+  'person.moment.complained': 'Marked as spam',
   'person.moment.unsubscribed': 'Unsubscribed',
   'person.moment.resubscribed': 'Resubscribed',
   'person.moment.tracking_allowed': 'Allowed open and click tracking',

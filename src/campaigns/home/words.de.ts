@@ -95,7 +95,7 @@ export const home: Translation<typeof english> = {
   'home.alert.stalled':
     'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; das Protokoll sagt, was geschehen ist.',
   'home.alert.clock':
-    'Die Uhr dieses Rechners geht falsch, Mails könnten zur falschen Zeit gesendet werden. Stellen Sie sie richtig.',
+    'Die Uhr dieses Rechners geht falsch, sodass Mails zur falschen Zeit gesendet werden könnten. Stellen Sie sie richtig.',
   'home.alert.disk':
     'Nur noch {free} Speicherplatz sind frei. Ist er voll, lässt sich nichts mehr speichern oder senden.',
   'state.draft': 'Entwurf',

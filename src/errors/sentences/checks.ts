@@ -37,13 +37,13 @@ export const CHECK_SENTENCES = {
   address_other: '{url} leads to something else ({status})',
   address_elsewhere: '{url} leads to another installation of Sendlark, or to an older release',
   address_other_cure:
-    'Have the reverse proxy pass everything for {host} to this service, and look whether the DNS of {host} leads to this machine.',
+    'Have the reverse proxy pass everything for {host} to this service, and check whether the DNS of {host} leads to this machine.',
   address_unknown: 'the DNS has no address for {host}',
   address_unknown_cure:
     'Where the domain is managed, add an A or AAAA record for {host} with the address of this machine.',
   address_refused: 'nothing answers at {host}, port {port}',
   address_refused_cure:
-    'Start the reverse proxy, let the firewall pass port {port}, and look whether the DNS of {host} leads to this machine.',
+    'Start the reverse proxy, let the firewall pass port {port}, and check whether the DNS of {host} leads to this machine.',
   address_silent: '{host} gives no answer on port {port}',
   address_silent_cure:
     'Check whether the DNS of {host} leads to this machine and the firewall passes port {port}. Some networks do not let a machine reach itself from outside: then open {url} from another network.',

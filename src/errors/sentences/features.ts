@@ -12,7 +12,7 @@ export const FEATURE_SENTENCES = {
   ab_not_open: 'No A/B test of this e-mail waits for a decision.',
 
   // The designer of mails, and test mails.
-  design_link_unknown: 'This link does not work any more.',
+  design_link_unknown: 'This link no longer works.',
   design_link_expired: 'This link has expired. Copy what you changed and open a new one.',
   design_link_withdrawn: 'The user for whom this link was made may no longer change e-mails. Nothing was saved.',
   design_locked: 'This e-mail is being sent or was sent, so its content can no longer be changed.',
@@ -62,7 +62,7 @@ export const FEATURE_SENTENCES = {
   feed_many_items:
     'The feed has {count} new posts at once, which is more often a mistake of the feed than news. Look at the posts, then send or skip them.',
   feed_all_unknown:
-    'All {count} posts of the feed are new, as if the feed had given its posts other ids. Look at the posts, then send or skip them.',
+    'All {count} posts of the feed are new, as if the feed had changed the IDs of its posts. Look at the posts, then send or skip them.',
   feed_no_template:
     'The template of the feed was deleted or has no content. Choose another one, then send or skip the waiting posts.',
   feed_mail_large:
@@ -109,7 +109,7 @@ export const FEATURE_SENTENCES = {
   why_in_none: 'The contact is in none of these lists and segments.',
   why_none_set: 'No list or segment is chosen.',
   why_outside_change: 'The contact leaves the list or segment, or the setting is changed.',
-  why_never_entered: 'Did not enter yet: {why}.',
+  why_never_entered: 'Has not entered yet: {why}.',
   why_may_enter: 'May enter.',
   why_entered: 'Entered on {time} (entry {run}).',
   why_no_entry_again: 'Entered on {time} (entry {run}), and may not enter again now.',
@@ -166,7 +166,7 @@ export const FEATURE_SENTENCES = {
   form_segment_type: 'The segment and the form belong to different lists.',
   form_consent: 'Agreed to “{text}”. Asked for on {time} UTC from {asker}, confirmed from {confirmer}.',
   api_consent: 'Agreed to “{text}”. Asked for on {time} UTC, confirmed from {confirmer}.',
-  form_busy: 'So many subscriptions were asked for within an hour that this one was not taken. Try again in an hour.',
+  form_busy: 'This subscription was not accepted, because there were too many within an hour. Try again in an hour.',
   list_without_form: 'The list has no form that takes subscriptions: add one, or give form_id.',
   request_closed: 'the subscription is confirmed, too old or not asked for any more',
 
@@ -213,7 +213,7 @@ export const FEATURE_SENTENCES = {
     'Every sender node has sent what its warm-up allows today, so mail waits until 0:00 UTC. Another node, or a higher WARM_UP, sends more.',
 
   // Results of a check of the nodes, and what to do.
-  nodes_well: 'sender nodes: {count}, and mail leaves',
+  nodes_well: 'sender nodes: {count}, and mail is being sent',
   nodes_silent: 'nothing heard from {names}',
   nodes_silent_cure:
     'Start the silent nodes again, or check that they reach NATS. Other nodes send their e-mails. A silent node disappears from the list after a week.',

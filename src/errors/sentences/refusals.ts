@@ -80,7 +80,7 @@ export const REFUSAL_SENTENCES = {
   dkim_no_sender: 'Verify a sender of that domain before you create a key',
   dkim_none_to_change: 'The domain has no key yet',
   dkim_one_waits: 'The next key of {domain} waits for its record already',
-  being_mailed: 'An e-mail to this contact is just being sent: try again in a moment',
+  being_mailed: 'An e-mail to this contact is being sent right now: try again in a moment',
   other_site: 'This request came from a page of another website',
   not_found: 'Record Not Found',
   database_busy: 'This is not possible at the moment, try again in a moment',

@@ -13,7 +13,7 @@ export const RELAY_SENTENCES = {
   providers_many: 'There can be at most {count} addresses for the events of providers: delete one first',
   provider_key_unreadable:
     'This is not a verification key: copy it from Settings, Mail Settings, Event Webhook in SendGrid.',
-  provider_key_none: 'Amazon SNS signs with certificates, so there is no key to give.',
+  provider_key_none: 'Amazon SNS signs with certificates, so no key is needed.',
   relay_test_under_way: 'An SMTP server is being tested: try again in some seconds',
   relay_last:
     'This is the last SMTP server, and waiting e-mails ({count}) would end in the test outbox: add another server, or cancel what is being sent',

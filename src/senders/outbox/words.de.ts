@@ -16,7 +16,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.empty.title': 'Noch keine Mail',
   'outbox.empty.text':
     'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt diesen Rechner.',
-  'outbox.relay.title': 'Mails sendet Ihr SMTP-Server',
+  'outbox.relay.title': 'Ihr SMTP-Server sendet die Mails',
   'outbox.relay.text': 'Mails werden über Ihren SMTP-Server gesendet und bleiben nicht hier.',
   'outbox.search': 'Absender, Empfänger oder Betreff',
   'outbox.none': 'Keine Mail passt dazu.',
@@ -51,7 +51,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.linkUrl': 'Ziel',
   'outbox.check.good': 'Gut',
   'outbox.check.look': 'Bitte prüfen',
-  'outbox.check.size': 'Das HTML hat {size}. Gmail zeigt die ersten {limit} und versteckt den Rest.',
+  'outbox.check.size': 'Das HTML ist {size} groß. Gmail zeigt die ersten {limit} und versteckt den Rest.',
   'outbox.check.unsubscribe.good': 'Mailprogramme können das Abmelden mit einem Klick anbieten.',
   'outbox.check.unsubscribe.bad':
     'Die Kopfzeile für das Abmelden mit einem Klick fehlt. Gmail und Yahoo verlangen sie.',

@@ -19,7 +19,7 @@ export const relays: Translation<typeof english> = {
   'address.hint': 'Etwa https://mail.example.com, ohne Pfad. Das Abmelden mit einem Klick braucht https.',
   'address.save': 'Tracking-Domain speichern',
   'smtp.text':
-    'Mails sendet der erste SMTP-Server dieser Liste, der funktioniert. Fällt er aus, übernimmt der nächste.',
+    'Der erste SMTP-Server dieser Liste, der funktioniert, sendet die Mails. Fällt er aus, übernimmt der nächste.',
   'smtp.none.title': 'Noch kein SMTP-Server',
   'smtp.none.text':
     'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie bleibt im Test-Postausgang, wo Sie sie lesen können. Server, Port, Benutzername und Passwort bekommen Sie von Ihrem Anbieter.',
@@ -27,7 +27,7 @@ export const relays: Translation<typeof english> = {
   'smtp.change': '{name} bearbeiten',
   'smtp.back': 'Alle SMTP-Server',
   'smtp.environment':
-    'Die Umgebungsvariable SMTP_URL entscheidet: Mails sendet {relays}. Solange sie gesetzt ist, werden die SMTP-Server unten nicht benutzt.',
+    'Die Umgebungsvariable SMTP_URL entscheidet: Mails werden von {relays} gesendet. Solange sie gesetzt ist, werden die SMTP-Server unten nicht benutzt.',
   'smtp.noAddress':
     'Der Versand ist pausiert, bis Sie eine Tracking-Domain festlegen: Links in Mails würden nur auf diesem Rechner funktionieren.',
   'smtp.noAddress.go': 'Tracking-Domain festlegen',
@@ -76,8 +76,8 @@ export const relays: Translation<typeof english> = {
   'smtp.delete.text': 'Auch das Passwort des Servers wird gelöscht. Das lässt sich nicht rückgängig machen.',
   'smtp.delete.none': 'Es wartet keine Mail.',
   'smtp.delete.next': {
-    one: '{count} wartende Mail sendet dann {next}.',
-    other: '{count} wartende Mails sendet dann {next}.',
+    one: '{count} wartende Mail wird dann von {next} gesendet.',
+    other: '{count} wartende Mails werden dann von {next} gesendet.',
   },
   'smtp.delete.unused': 'Der SMTP-Server wird nicht benutzt, solange SMTP_URL gesetzt ist.',
   'smtp.delete.last': 'Das ist der einzige SMTP-Server: Danach bleiben Mails im Test-Postausgang.',

@@ -13,7 +13,7 @@ export const brand = {
   'brand.colour': 'Colour {number}',
   'brand.text_font': 'Text font',
   'brand.heading_font': 'Heading font',
-  'brand.font.hint': 'Fonts that e-mail programs have or replace by similar ones.',
+  'brand.font.hint': 'Fonts that e-mail programs have or replace with similar ones.',
   'brand.button_shape': 'Buttons',
   'brand.shape.square': 'Square corners',
   'brand.shape.rounded': 'Rounded corners',

@@ -133,7 +133,7 @@ export const designer: Translation<typeof english> = {
   'designer.part.remove': 'Entfernen',
   'designer.part.moved': '{part} wurde verschoben.',
   'designer.part.duplicated': '{part} wurde dupliziert.',
-  'designer.part.removed': '{part} wurde entfernt. Rückgängig holt es zurück.',
+  'designer.part.removed': '{part} wurde entfernt. „Rückgängig“ holt es zurück.',
   'designer.part.section': 'Abschnitt',
   'designer.part.column': 'Spalte',
   'designer.part.wrapper': 'Gruppe von Abschnitten',

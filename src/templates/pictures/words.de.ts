@@ -6,7 +6,7 @@ import type { pictures as english } from './words.en.ts';
 export const pictures: Translation<typeof english> = {
   'images.file': 'Bilder hinzufügen',
   'images.file.hint':
-    'PNG, JPEG, GIF oder WebP, je bis zu 5 MB. Wählen Sie Dateien, ziehen Sie sie hierher oder fügen Sie sie ein. Breite Bilder werden auf 1.600 Pixel verkleinert. WebP zeigt nicht jedes Mailprogramm.',
+    'PNG, JPEG, GIF oder WebP, je bis zu 5 MB. Wählen Sie Dateien, ziehen Sie sie hierher oder fügen Sie sie ein. Breite Bilder werden auf 1.600 Pixel verkleinert. Nicht jedes Mailprogramm zeigt WebP.',
   'images.add': 'Hinzufügen',
   'images.added': '„{name}“ wurde hinzugefügt.',
   'images.known': 'Dieses Bild gibt es in der Bibliothek schon, als „{name}“.',

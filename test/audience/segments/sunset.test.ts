@@ -40,7 +40,7 @@ t.test(
     await app.background();
     const { report } = (await mustAnswer(app, 'GET', '/single-send/report', { query: { utr } })).body.message;
     t.match(report.funnel, { delivered: 2 });
-    t.match(report.reasons, [{ state: 'suppressed', reason: 'inactive for a long time', count: 3 }]);
+    t.match(report.reasons, [{ state: 'suppressed', reason: 'inactive for long', count: 3 }]);
     await switchOn(world);
     await app.background();
     t.match(await readSunset(world), { stopped: 3 }, 'nobody is stopped twice');
@@ -65,7 +65,7 @@ t.test(
       )
       .pluck()
       .get();
-    t.match(states, /^2 [^,]*,5 inactive for a long time,5 inactive for a long time,5 inactive for a long time$/);
+    t.match(states, /^2 [^,]*,5 inactive for long,5 inactive for long,5 inactive for long$/);
     const before = app.db.prepare("SELECT count(*) FROM outbox WHERE envelope_to = 'p1@example.com'").pluck().get();
     await mustAnswer(app, 'POST', '/single/send/test', { form: { utr, email_address: 'p1@example.com' } });
     await app.background();

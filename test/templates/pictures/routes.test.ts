@@ -49,7 +49,7 @@ t.test('the bytes decide and not the name: anything but a whole picture is refus
     ['<html></html>', /must be an image/],
     ['', /must be an image/],
     [png().subarray(0, -5), /cut off/],
-    [Buffer.concat([GIF, Buffer.from('<script>')]), /behind the end/],
+    [Buffer.concat([GIF, Buffer.from('<script>')]), /after the end/],
   ] as const) {
     const { status, body } = await upload(app.one, content);
     t.equal(status, 422, String(reason));

@@ -148,7 +148,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   window_days: 'Wochentage werden als 1 (Montag) bis 7 (Sonntag) angegeben.',
   window_hours: 'Geben Sie zwei Uhrzeiten an, etwa 09:00 und 18:00, die zweite nach der ersten.',
   cap_wrong:
-    '„{given}“ ist keine Grenze: Geben Sie Mails und Tage an, etwa 3 Mails in 7 Tagen, höchstens {mails} Mails und {days} Tage.',
+    '„{given}“ ist keine gültige Grenze: Geben Sie Mails und Tage an, etwa 3 Mails in 7 Tagen, höchstens {mails} Mails und {days} Tage.',
   file_no_rows: 'In der Datei ist keine gültige Zeile.',
   file_not_csv: 'Die Datei muss eine CSV-Datei sein.',
   file_too_large: 'Die Datei darf höchstens {count} Bytes haben.',
@@ -161,7 +161,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Die Datei ist ein SVG. Die meisten Mailprogramme zeigen es nicht an, und es kann Skripte enthalten. Speichern Sie es als PNG.',
   picture_cut_off: 'Das Bild ist unvollständig: Sein Ende fehlt.',
   picture_more:
-    'Hinter dem Bild stehen in der Datei noch andere Daten. Speichern Sie das Bild neu und versuchen Sie es noch einmal.',
+    'Hinter dem Bild stehen in der Datei noch andere Daten. Speichern Sie das Bild noch einmal und laden Sie die neue Datei hoch.',
   picture_damaged: 'Das Bild ist beschädigt.',
   picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
   column_zones:
@@ -196,7 +196,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   background_cure:
     'Lesen Sie das Protokoll, und starten Sie den Dienst neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
   relay_none: 'Keiner: Mails bleiben im Test-Postausgang',
-  relay_none_nodes: 'Hier keiner: Kampagnen senden die Sendeknoten, Transaktionsmails werden abgelehnt',
+  relay_none_nodes: 'Hier keiner: Kampagnen werden von den Sendeknoten gesendet, Transaktionsmails werden abgelehnt',
   relay_none_cure: 'Fügen Sie unter Einstellungen › SMTP-Server einen SMTP-Server hinzu.',
   relay_well: 'In den letzten 10 Minuten keine Störung',
   relay_failed: 'Gestört ({when}): {reply}',
@@ -204,7 +204,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   when_minute: 'vor einer Minute',
   when_minutes: 'vor {count} Minuten',
   relay_cure:
-    'Mails warten, und Sendlark versucht es von selbst noch einmal. Die Ursache findet der Test unter Einstellungen › SMTP-Server.',
+    'Mails warten, und Sendlark versucht es von selbst noch einmal. Der Test unter Einstellungen › SMTP-Server findet die Ursache.',
 
   ...checkSentences,
   ...featureSentences,

@@ -62,8 +62,17 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   group_of_live: 'Pause the automation to change its topic.',
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
+  inactive: 'inactive for a long time',
+  cause_other_for_now: 'The receiving server asks to try again later.',
+  held_cancelled: 'Cancelled before it was sent',
+  held_mail: 'The e-mail “{subject}” cannot be sent: {problem}',
+  held_rule_field_deleted: 'A rule of the segment “{segment}” uses the custom field {field}, which was deleted',
+  held_rule_field_changed:
+    'A rule of the segment “{segment}” does not fit the custom field {field}, which is of type {type} now',
   content_none: 'The e-mail has no content: choose a template, or paste HTML',
   changed_meanwhile: 'This was changed in the meantime: load the page again',
+  cap_wrong:
+    '“{given}” is not a valid cap: enter e-mails and days, such as 3 e-mails in 7 days, at most {mails} e-mails and {days} days.',
   column_email: 'One column must be the e-mail address.',
   role_too_low: 'Your role does not allow this',
   viewers_change_nothing: 'Your role is read-only',

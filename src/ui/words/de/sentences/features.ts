@@ -155,13 +155,13 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   // Forms.
   forms_many: 'Ein Konto kann höchstens {count} Formulare haben: Löschen Sie zuerst eines',
   form_field_twice: 'Ein Feld kann nur einmal abgefragt werden.',
-  form_field_unknown: 'Dieses Feld kann ein Formular nicht abfragen: {name}',
+  form_field_unknown: 'Ein Formular kann dieses Feld nicht abfragen: {name}',
   form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
   form_segment_type: 'Segment und Formular gehören zu verschiedenen Listen.',
   form_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC von {asker}, bestätigt von {confirmer}.',
   api_consent: 'Zugestimmt: „{text}“. Angefragt am {time} UTC, bestätigt von {confirmer}.',
   form_busy:
-    'In der letzten Stunde gab es so viele Anmeldungen, dass diese nicht angenommen wurde. Versuchen Sie es in einer Stunde noch einmal.',
+    'Diese Anmeldung wurde nicht angenommen, weil es in der letzten Stunde zu viele gab. Versuchen Sie es in einer Stunde noch einmal.',
   list_without_form:
     'Die Liste hat kein Formular, das Anmeldungen annimmt: Legen Sie eines an, oder geben Sie form_id an.',
   request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
@@ -186,11 +186,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   lists_left:
     'Listen, die nicht zu Segmenten wurden, weil das Konto seine Grenze für Segmente oder Regeln erreicht hat: {count}. Diese Listen stehen in einem Feld jedes Kontakts.',
   export_lists: 'Nur die ersten {count} Listen werden zu Segmenten. Die übrigen stehen in einem Feld jedes Kontakts.',
-  migrated_all: 'Bei dem anderen Dienst abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
+  migrated_all: 'Beim anderen Dienst abgemeldet, und hier von allen Mails: {count}, davon hier neu: {added}',
   migrated_group:
-    'Bei dem anderen Dienst von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
-  migrated_bounce: 'Bounces bei dem anderen Dienst, und hier gesperrt: {count}, davon hier neu: {added}',
-  migrated_complaint: 'Bei dem anderen Dienst beschwert, und hier gesperrt: {count}, davon hier neu: {added}',
+    'Beim anderen Dienst von einer Liste abgemeldet, und hier vom Thema {name}: {count}, davon hier neu: {added}',
+  migrated_bounce: 'Bounces beim anderen Dienst, und hier gesperrt: {count}, davon hier neu: {added}',
+  migrated_complaint: 'Beim anderen Dienst beschwert, und hier gesperrt: {count}, davon hier neu: {added}',
   tracking_imported: 'Laut der importierten Datei {name}',
   tracking_import_undone: 'Der Import, der das geändert hatte, wurde rückgängig gemacht',
   migrated_diagnostic: 'übernommen von {name}',
@@ -205,9 +205,9 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   waits_refused:
     'Die SMTP-Server nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten stehen ihre Antworten.',
   waits_warm_up:
-    'Jeder Sendeknoten hat gesendet, was seine Aufwärmphase heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP geht mehr hinaus.',
+    'Jeder Sendeknoten hat gesendet, was seine Aufwärmphase heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP wird mehr gesendet.',
 
-  nodes_well: 'Sendeknoten: {count}, und Mails gehen hinaus',
+  nodes_well: 'Sendeknoten: {count}, und Mails werden gesendet',
   nodes_silent: 'Kein Lebenszeichen von {names}',
   nodes_silent_cure:
     'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails. Ein Knoten ohne Lebenszeichen verschwindet nach einer Woche aus der Liste.',
@@ -225,7 +225,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   transactional_waiting:
     'Zu viele Transaktionsmails des Kontos warten auf den Versand, oder sie sind zusammen zu groß: Versuchen Sie es später noch einmal',
   transactional_no_relay:
-    'Kampagnen senden die Sendeknoten, Transaktionsmails aber der Dienst selbst, und der hat keinen SMTP-Server',
+    'Kampagnen werden von Sendeknoten gesendet, Transaktionsmails aber vom Dienst selbst, der keinen SMTP-Server hat',
   mail_empty: 'Die Mail hat keinen Inhalt: Geben Sie text, template_html, template_json oder template_id an.',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:

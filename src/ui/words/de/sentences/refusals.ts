@@ -80,7 +80,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   live_change_broken: 'Die Automation läuft und kann das nicht senden: {problem}',
   replay_replaced: 'Das Ergebnis wurde durch einen anderen Probelauf ersetzt. Starten Sie den Probelauf noch einmal',
   replay_too_large: 'Der Probelauf braucht zu viel Speicher: Wählen Sie weniger Tage',
-  dkim_present: 'Mails von {domain} werden schon signiert. Den Schlüssel wechselt, wer diese Installation betreibt.',
+  dkim_present:
+    'Mails von {domain} werden schon signiert. Wer diese Installation betreibt, kann den Schlüssel wechseln.',
   warm_up_no_sender: 'Nur die Domain eines Absenders kann aufgewärmt werden',
   warm_up_day: 'Geben Sie einen Tag an, der höchstens ein Jahr entfernt ist, etwa 2026-03-01',
   warm_up_until: 'Geben Sie eine größere Zahl als für den ersten Tag an',

@@ -14,7 +14,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   providers_many: 'Es kann höchstens {count} Adressen für Ereignisse von Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
     'Das ist kein Prüfschlüssel: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
-  provider_key_none: 'Amazon SNS signiert mit Zertifikaten. Ein Schlüssel wird nicht gebraucht.',
+  provider_key_none: 'Amazon SNS signiert mit Zertifikaten, deshalb ist kein Schlüssel nötig.',
   relay_test_under_way: 'Gerade wird ein SMTP-Server getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
   relay_last:
     'Das ist der letzte SMTP-Server, und wartende Mails ({count}) würden im Test-Postausgang enden: Fügen Sie einen anderen Server hinzu, oder brechen Sie ab, was gerade gesendet wird.',
@@ -22,7 +22,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   invitation_no_server: 'Es ist kein SMTP-Server eingerichtet.',
   invitation_no_sender: 'Das Konto hat keinen bestätigten Absender.',
 
-  relay_test_passed: 'Der Server würde diese Mail annehmen. Gesendet wurde nichts.',
+  relay_test_passed: 'Der Server würde diese Mail annehmen. Es wurde nichts gesendet.',
   relay_test_no_host: 'Es wurde kein Server dieses Namens gefunden.',
   relay_test_no_host_cure:
     'Prüfen Sie die Schreibweise des Servers. Stimmt sie, antwortet das DNS dieses Rechners nicht.',
@@ -42,12 +42,12 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_closed_cure:
     'Prüfen Sie Port und Verschlüsselung. Stimmen sie, lehnt der Server Verbindungen von diesem Rechner ab.',
   relay_test_greeting: 'Der Server will mit diesem Rechner nicht sprechen.',
-  relay_test_greeting_cure: 'Warum, steht in seiner Antwort. Oft muss sein Betreiber Ihre Adresse erst erlauben.',
+  relay_test_greeting_cure: 'Seine Antwort nennt den Grund. Oft muss sein Betreiber Ihre Adresse erst erlauben.',
   relay_test_no_starttls:
     'Der Server bietet kein STARTTLS an, und Mails dürfen nicht unverschlüsselt durch das Netz gehen.',
   relay_test_no_starttls_cure: 'Wählen Sie TLS mit Port 465, oder einen anderen Server.',
   relay_test_no_tls: 'Eine Verschlüsselung kam nicht zustande.',
-  relay_test_no_tls_cure: 'Warum, steht in der Antwort darunter. Der Server muss TLS 1.2 oder neuer sprechen.',
+  relay_test_no_tls_cure: 'Die Antwort darunter nennt den Grund. Der Server muss TLS 1.2 oder neuer sprechen.',
   relay_test_expired: 'Das Zertifikat des Servers ist abgelaufen.',
   relay_test_expired_cure: 'Sein Betreiber muss es erneuern. Prüfen Sie auch die Uhr dieses Rechners.',
   relay_test_not_yet_valid: 'Das Zertifikat des Servers gilt noch nicht.',
@@ -64,7 +64,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_login_cure:
     'Geben Sie beides neu ein. Viele Anbieter wollen ein eigenes Passwort oder einen Schlüssel für SMTP, nicht das, mit dem Sie sich dort anmelden.',
   relay_test_busy: 'Der Server nimmt gerade keine Anmeldung an.',
-  relay_test_busy_cure: 'Warum, steht in seiner Antwort. Versuchen Sie es in einigen Minuten noch einmal.',
+  relay_test_busy_cure: 'Seine Antwort nennt den Grund. Versuchen Sie es in einigen Minuten noch einmal.',
   relay_test_sender: 'Der Server nimmt von diesem Absender keine Mails an.',
   relay_test_sender_cure:
     'Lassen Sie die Adresse oder ihre Domain bei Ihrem Anbieter zu, oder wählen Sie einen anderen Absender.',
