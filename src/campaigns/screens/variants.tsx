@@ -17,7 +17,7 @@ import { field } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
 import { languageNamer } from '../../ui/words/known.ts';
 import { type Draft, MAX_VARIANTS, readDraft } from '../operations/drafts.ts';
-import { MAX_TEST_HOURS, readVariants, saveVariants, type TestPlan, USUAL_TEST } from '../operations/variants.ts';
+import { DEFAULT_TEST, MAX_TEST_HOURS, readVariants, saveVariants, type TestPlan } from '../operations/variants.ts';
 import { leaveSteps, sendStep, stepPath } from './compose/step.tsx';
 
 /** Registers the page of an A/B test, and the routes that save and remove the test. */

@@ -18,7 +18,7 @@ import { addContactType } from '../../contact-types/operations.ts';
 import { type Choices, readChoices } from '../../contacts/screens/filter.tsx';
 import { FIELD_TYPES, fieldNameFor } from '../../fields/custom-fields.ts';
 import { addField } from '../../fields/operations.ts';
-import type { VendorName } from '../../migrate/vendors/index.ts';
+import { VENDORS } from '../../migrate/vendors/index.ts';
 import { listKept, readImportReport, startUndo } from '../operations/imports.ts';
 import {
   failedRowsCsv,
