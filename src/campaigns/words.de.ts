@@ -64,7 +64,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.opens': 'Öffnungen',
   'campaigns.clicks': 'Klicks',
   'campaigns.pause': 'Pausieren',
-  'campaigns.paused': 'Pausiert. Bis zum Fortsetzen wird nichts gesendet.',
+  'campaigns.paused': 'Pausiert. Nichts wird gesendet, bis Sie fortsetzen.',
   'campaigns.resume': 'Fortsetzen',
   'campaigns.goOn': { one: 'Für {count} Kontakt fortsetzen', other: 'Für {count} Kontakte fortsetzen' },
   'campaigns.resumed': 'Fortgesetzt. Die Kampagne geht an alle, die sie noch nicht bekommen haben.',

@@ -56,7 +56,7 @@ export const users = {
     'Read and change contacts, lists, segments, topics, suppressions, fields and events; import.',
   'keys.scope.about.campaigns':
     'Read and change campaigns, automations, templates, images, feeds and forms; send to your lists.',
-  'keys.scope.about.everything': 'Whatever an owner may do over the API, settings included.',
+  'keys.scope.about.everything': 'Whatever an owner may do through the API, settings included.',
   'keys.usedAt': 'Last used',
   'keys.never': 'Never',
   'keys.createdAt': 'Created',

@@ -205,7 +205,7 @@ export const people = {
   'field.sender_name': 'From name',
   'field.sender_address': 'Your postal address',
   'field.unsubscribe_preferences': 'Link to the preferences page',
-  'source.api': 'by the API or in the dashboard',
+  'source.api': 'through the API or in the dashboard',
   'source.one-click': 'by one click in the e-mail program',
   'source.page': 'by the unsubscribe link',
   'source.complaint': 'by a spam complaint',

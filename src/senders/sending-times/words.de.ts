@@ -66,7 +66,7 @@ export const times: Translation<typeof english> = {
   'holding.title': 'Automatische Pause',
   'holding.on': 'Jede Kampagne pausiert automatisch, wenn ihre Ergebnisse schlecht sind.',
   'holding.off': 'Nur Kampagnen mit einer ersten Gruppe pausieren automatisch.',
-  'holding.about': 'Eine pausierte Kampagne wartet auf Ihre Entscheidung. Eine Kampagne pausiert bei zu vielen:',
+  'holding.about': 'Eine Kampagne pausiert und wartet auf Ihre Entscheidung, wenn es davon zu viele gibt:',
   'holding.bounces': 'Bounces: mehr als {share}, mindestens {least}',
   'holding.failed': 'Ablehnungen: mehr als {share}, mindestens {least}',
   'holding.complaints': 'Beschwerden: mehr als {share}, mindestens {least}',

@@ -60,7 +60,7 @@ export const times = {
   'holding.title': 'Auto-pause',
   'holding.on': 'Every campaign pauses automatically when its results are bad.',
   'holding.off': 'Only campaigns with a first batch pause automatically.',
-  'holding.about': 'A paused campaign waits for your decision. A campaign pauses after too many:',
+  'holding.about': 'A campaign pauses and waits for your decision after too many:',
   'holding.bounces': 'bounces: more than {share}, at least {least}',
   'holding.failed': 'refusals: more than {share}, at least {least}',
   'holding.complaints': 'complaints: more than {share}, at least {least}',

@@ -96,7 +96,7 @@ t.test('the list and the feed have the mails that were sent, newest first', asyn
     ['Mail archive', 'Second &lt;mail&gt;', 'For'],
   );
   const german = await app.page('GET', list, { headers: { 'accept-language': 'de' } });
-  t.match(german.text, /<html lang="de">.*Mail-Archiv.*Als Feed verfolgen/s);
+  t.match(german.text, /<html lang="de">.*Mail-Archiv.*Im Feedreader verfolgen/s);
 });
 
 t.test('a client that has a page is told that it has not changed', async (t) => {

@@ -13,7 +13,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   ab_not_open: 'Kein A/B-Test dieser Mail wartet auf eine Entscheidung.',
 
   // The designer of mails, and test mails.
-  design_link_unknown: 'Dieser Link funktioniert nicht mehr.',
+  design_link_unknown: 'Dieser Link gilt nicht mehr.',
   design_link_expired: 'Dieser Link ist abgelaufen. Kopieren Sie Ihre Änderungen und öffnen Sie den Designer neu.',
   design_link_withdrawn:
     'Der Benutzer, für den dieser Link erstellt wurde, darf Mails nicht mehr ändern. Nichts wurde gespeichert.',
