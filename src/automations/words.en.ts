@@ -191,7 +191,7 @@ export const automations = {
   'automations.check.about':
     'Checks each e-mail for every contact who would get it now: empty merge tags, conditions that nobody meets, long subjects and clipped e-mails.',
   'automations.check.start': 'Check all e-mails',
-  'automations.findings': 'Check results at the start, or after a change',
+  'automations.findings': 'Results of the check at the start or after a change',
   'automations.results': 'Results',
   'automations.results.see': 'Results compared with the control group',
   'automations.results.none':

@@ -14,7 +14,7 @@ export const campaigns = {
   'campaigns.started': 'Started',
   'campaigns.progress': { one: '{finished} of {count} contact', other: '{finished} of {count} contacts' },
   'campaigns.pace': '{rate} a second, about {time} left',
-  'campaigns.findings': 'Check results at the start',
+  'campaigns.findings': 'Results of the check at the start',
   'campaigns.results': 'Results',
   'campaigns.recipients': 'Recipients',
   'campaigns.delivered': 'Delivered',

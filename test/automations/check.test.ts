@@ -135,10 +135,10 @@ t.test('what is found when it is set live, or in a change after that, is recorde
   t.strictSame(await found(), [undefined, undefined, undefined], 'a draft was not checked');
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
   const page = async (path: string) => (await app.page('GET', `/automations/${utr}${path}`, { headers })).text;
-  t.notMatch(await page(''), 'Check results at the start');
+  t.notMatch(await page(''), 'Results of the check at the start');
   await world.live();
   t.strictSame(await found(), [['foreign'], [], []]);
-  t.match(await page(''), /Check results at the start[\s\S]*belongs to another service/);
+  t.match(await page(''), /Results of the check at the start[\s\S]*belongs to another service/);
   await change(world, 'one', { template_html: '<p>Hello ((first_name))</p>' });
   await change(world, 'two', { template_html: '<p>Hello *|FNAME|*</p>' });
   t.strictSame(await found(), [[], ['foreign'], []]);

@@ -151,7 +151,7 @@ export const segments: Translation<typeof english> = {
   'operator.failed': 'fehlgeschlagen',
   'operator.was skipped': 'übersprungen',
   'operator.was cancelled': 'abgebrochen',
-  'operator.did not arrive because': 'nicht angekommen, weil',
+  'operator.did not arrive because': 'nicht angekommen, mit dem Grund',
   'operator.unsubscribed': 'davon abgemeldet',
   'operator.did not click': 'nicht geklickt',
   'operator.is in': 'Kontakt ist darin',

@@ -91,7 +91,7 @@ export const frame: Translation<typeof english> = {
   'settings.group.developers': 'Entwickler',
   'settings.about.senders': 'Absenderadressen, Postanschrift, Domain-Authentifizierung (SPF, DKIM, DMARC), Aufwärmen',
   'settings.about.sending': 'Server, die Ihre Mails senden, Grenzen, Tracking-Domain',
-  'settings.about.mails': 'Fehler vor dem Versand, Link-Parameter (UTM)',
+  'settings.about.mails': 'Prüfung vor dem Versand, Link-Parameter (UTM)',
   'settings.about.times': 'Wie oft und wann Mails gesendet werden, automatische Pause',
   'settings.about.returns': 'Bounces, Beschwerden, Mailanbieter',
   'settings.about.nodes': 'Rechner, die versenden',
