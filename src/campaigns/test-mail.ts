@@ -1,13 +1,13 @@
 /** Test mails: the real content of a mail is sent to a few addresses, and no report counts these mails. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { addressId, isErased } from '../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
-import { senders } from '../database/schema/index.ts';
+import { addresses as addressRows, deliveries, mailings, senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type ContentSourceRow, freezeText } from '../delivery/compiling/freeze.ts';
 import { holdFor } from '../delivery/queue/holds.ts';
@@ -88,6 +88,34 @@ export async function queueTestMail(
     if (refused.length > 0) throw invalid('email_address', refusal(refused));
   });
   wake();
+}
+
+/** The last test of a mail. */
+export interface LastTest {
+  /** An ISO timestamp. */
+  sent_at: string;
+  /** The addresses to which the test was sent. */
+  addresses: string[];
+}
+
+/** Returns the last test of a record, from the dashboard, the designer or the API; null if there was none. */
+export function findLastTest(db: Db, { kind, id }: Pick<TestMailSource, 'kind' | 'id'>): LastTest | null {
+  const last = db
+    .select({ id: mailings.id, sent_at: mailings.created_at })
+    .from(mailings)
+    .where(and(eq(mailings.owner_kind, OWNER_KINDS[kind]), eq(mailings.owner_id, id)))
+    .orderBy(desc(mailings.revision), desc(mailings.id))
+    .limit(1)
+    .get();
+  if (last === undefined) return null;
+  const recipients = db
+    .select({ address: addressRows.normalized_email })
+    .from(deliveries)
+    .innerJoin(addressRows, eq(addressRows.id, deliveries.address_id))
+    .where(eq(deliveries.mailing_id, last.id))
+    .orderBy(asc(deliveries.id))
+    .all();
+  return { sent_at: last.sent_at, addresses: recipients.map(({ address }) => address) };
 }
 
 /**

@@ -355,6 +355,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.review.to': 'An',
   'compose.review.without': '{to}, ohne {without}',
   'compose.review.change': 'Ändern',
+  'compose.review.test': 'Test senden',
   'compose.review.toCheck': 'Zur Prüfung',
   'compose.review.unchecked': 'Die Mail wurde nicht geprüft: {reason}',
   'compose.back': 'Zurück zur Kampagne',
@@ -550,7 +551,11 @@ export const campaigns: Translation<typeof english> = {
   'compose.test.about':
     'Wird sofort gesendet, mit den Angaben des Kontakts mit dieser Adresse. In Berichten zählt die Testmail nicht.',
   'compose.test.address': 'Senden an',
+  'compose.test.address.hint': 'Bis zu {limit} Adressen, durch Kommas getrennt.',
   'compose.test.send': 'Test senden',
+  'compose.test.none': 'Es wurde noch kein Test gesendet.',
+  'compose.test.last': 'Letzter Test: {time}, an {addresses}.',
+  'compose.test.older': 'Die Mail wurde nach diesem Test noch einmal gespeichert.',
   'compose.test.sent': 'Ein Test ist unterwegs an {address}.',
   'compose.test.kept': 'Der Test für {address} bleibt im Test-Postausgang, weil es keinen SMTP-Server gibt.',
   'compose.test.keptVariant':

@@ -344,6 +344,7 @@ export const campaigns = {
   'compose.review.to': 'To',
   'compose.review.without': '{to}, without {without}',
   'compose.review.change': 'Change',
+  'compose.review.test': 'Send a test',
   'compose.review.toCheck': 'To the check',
   'compose.review.unchecked': 'The e-mail was not checked: {reason}',
   'compose.back': 'Back to the campaign',
@@ -531,7 +532,11 @@ export const campaigns = {
   'compose.test.about':
     'Sent right away, with the values of the contact who has this address. Reports do not count it.',
   'compose.test.address': 'Send the test to',
+  'compose.test.address.hint': 'Up to {limit} addresses, separated by commas.',
   'compose.test.send': 'Send the test',
+  'compose.test.none': 'No test has been sent yet.',
+  'compose.test.last': 'Last test: {time}, to {addresses}.',
+  'compose.test.older': 'The e-mail was saved again after this test.',
   'compose.test.sent': 'A test is on its way to {address}.',
   'compose.test.kept': 'The test for {address} is kept in the test outbox, because there is no SMTP server.',
   'compose.test.keptVariant':

@@ -350,6 +350,16 @@ t.test('of an address that is given twice, the forecast takes the first', async 
     });
 });
 
+t.test('the check of a mail says when this mail was tested last, and not a campaign with the same id', async (t) => {
+  const { app, open, send, pageOf } = await withPages(t);
+  const campaign = await app.one.call('POST', '/single/send/draft', { form: { single_send_name: 'Spring' } });
+  const test = { email_address: 'me@example.net, you@example.net' };
+  t.equal((await send(await pageOf('one', 'test'), test)).status, 303);
+  t.match((await open(await pageOf('one', 'check'))).text, /Last test: [^<]*, to me@example\.net, you@example\.net\./);
+  t.notMatch((await open(await pageOf('two', 'check'))).text, 'Last test');
+  t.notMatch((await open(`/campaigns/${campaign.body.message.utr}/edit/check`)).text, 'Last test');
+});
+
 t.test('viewers and other accounts change nothing', async (t) => {
   const { app, utr, open, pageOf, seriesOf } = await withPages(t);
   const before = await seriesOf();

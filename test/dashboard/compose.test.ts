@@ -166,6 +166,37 @@ t.test('the review says what the checks found in the mail and its variants, erro
   t.match(review, 'Send to 3 contacts', 'the campaign can be sent all the same');
 });
 
+t.test('a test goes to several addresses, which the next one has again, and the review says when it was', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app);
+  const [utr, other] = [await begin(t, ada), await begin(t, ada, 'Summer')];
+  await fill(ada, utr);
+  const step = (name: string) => `/campaigns/${utr}/edit/${name}`;
+  const addressField = async () =>
+    /<input type="email"[^>]*name="email_address"[^>]*>/.exec(await ada.get(step('check')))?.[0];
+  t.match(await ada.get(step('schedule')), 'No test has been sent yet.');
+  t.match(await addressField(), /multiple value="editor@example\.org"/, 'the address of the user');
+  app.clock.advance(60_000);
+  const addresses = 'Ann@example.org, zoe@example.org';
+  t.equal((await ada.post(step('test'), { email_address: addresses })).status, 303);
+  await app.background();
+  t.strictSame(
+    outboxOf(app).map(({ envelope_to }) => envelope_to),
+    ['Ann@example.org', 'zoe@example.org'],
+  );
+  const said = 'Last test: 15 Jan 2026, 09:01, to ann@example.org, zoe@example.org.';
+  for (const page of ['check', 'schedule']) {
+    const text = await ada.get(step(page));
+    t.match(text, said, page);
+    t.notMatch(text, 'saved again', page);
+  }
+  t.match(await addressField(), 'value="ann@example.org, zoe@example.org"');
+  app.clock.advance(60_000);
+  await (await ada.open(step('content'))).send({ ...CONTENT, subject: 'For you' });
+  t.match(await ada.get(step('schedule')), `${said} The e-mail was saved again after this test.`);
+  t.match(await ada.get(`/campaigns/${other}/edit/check`), 'value="editor@example.org"', 'of another campaign');
+});
+
 t.test('sending a mailing leaves its code exactly as it was written in the designer', async (t) => {
   const { app } = await readyToSend(t);
   const ada = writer(app);

@@ -9,6 +9,7 @@ import { variantNumber } from '../../campaigns/operations/drafts.ts';
 import {
   CheckedMailRecord,
   checkedMail,
+  LastTestRecord,
   readTestAddresses,
   ShownMailRecord,
   shownMailHtml,
@@ -16,7 +17,7 @@ import {
   shownParts,
 } from '../../campaigns/operations/shown-mails.ts';
 import { templateErrors } from '../../campaigns/single-sends.ts';
-import { queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
+import { findLastTest, queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';
 import { automationSchedules, senders } from '../../database/schema/index.ts';
@@ -324,4 +325,15 @@ export const testAutomationMail = operation({
     });
     return testMailMessage(db.$client, config);
   },
+});
+
+/** Used by the check of a mail of an automation. */
+export const readLastMailTest = operation({
+  name: 'Read when an e-mail of an automation was tested last',
+  role: 'viewer',
+  input: ByMail,
+  output: Type.Object({ test: LastTestRecord }),
+  run: ({ db, accountId }, { utr }) => ({
+    test: findLastTest(db, { kind: 'schedule', id: requireMail(db, accountId, utr).schedule.id }),
+  }),
 });

@@ -38,6 +38,7 @@ import { listMailLanguages, removeMailLanguage, saveMailLanguage } from '../oper
 import {
   checkAutomationMail,
   readAutomationMailCode,
+  readLastMailTest,
   showAutomationMailHtml,
   testAutomationMail,
 } from '../operations/mails.ts';
@@ -90,6 +91,7 @@ function composedMail(request: FastifyRequest, series: Series, mail: SeriesMail)
     },
     check: (preview) => attempt(request, checkAutomationMail, { utr: mail.utr, ...preview }),
     test: (values) => attempt(request, testAutomationMail, { utr: mail.utr, ...values }),
+    lastTest: async () => (await ask(request, readLastMailTest, { utr: mail.utr })).test,
     address,
     missing: async () =>
       mail.content === 'none' ? <Notice tone="warn">{language.say('compose.content.none')}</Notice> : null,

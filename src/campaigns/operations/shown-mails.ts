@@ -10,7 +10,16 @@ import type { FoundCheck } from '../../delivery/checks/severity.ts';
 import { sketch } from '../../delivery/compiling/show.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
-import { email, flag, identifier, integer, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
+import {
+  email,
+  flag,
+  identifier,
+  integer,
+  isoTimestampSchema,
+  nullable,
+  said,
+  zeroOrOne,
+} from '../../http/requests/schemas.ts';
 import { type Context, operation, recordOperation } from '../../operations/operation.ts';
 import { designToken } from '../../templates/designs/designs.ts';
 import { findTemplateCodes } from '../../templates/mail-content.ts';
@@ -18,7 +27,7 @@ import { listAttachments } from '../attachments.ts';
 import { CompiledDrafts } from '../compiled-drafts.ts';
 import { checkShownMail, type ShowDeps, type ShownSource, showMail, showMailHtml } from '../shown-mail.ts';
 import { requireSingleSend } from '../single-sends.ts';
-import { queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mail.ts';
+import { findLastTest, queueTestMail, requireOwnAddresses, testMailMessage } from '../test-mail.ts';
 import { asVariant } from '../variants.ts';
 import { variantNumber } from './drafts.ts';
 
@@ -271,6 +280,22 @@ export const testSingleSend = operation({
     });
     return testMailMessage(db.$client, config);
   },
+});
+
+/** The last test of a mail; null if there was none. */
+export const LastTestRecord = nullable(
+  Type.Object({ sent_at: isoTimestampSchema(), addresses: Type.Array(Type.String()) }),
+);
+
+/** Used by the check and the review of a campaign. */
+export const readLastTest = operation({
+  name: 'Read when a single send was tested last',
+  role: 'viewer',
+  input: Type.Object({ utr: identifier('The single send.') }),
+  output: Type.Object({ test: LastTestRecord }),
+  run: ({ db, accountId }, { utr }) => ({
+    test: findLastTest(db, { kind: 'single', id: requireSingleSend(db, accountId, utr).id }),
+  }),
 });
 
 /** Used by the page with the designer. */

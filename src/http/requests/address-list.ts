@@ -37,7 +37,8 @@ export async function readAddressList(list: string): Promise<Address[]> {
   return 'bad' in parsed ? [] : parsed.addresses;
 }
 
-const MAX_TEST_ADDRESSES = 10;
+/** The maximum number of addresses to which a test is sent at once. */
+export const MAX_TEST_ADDRESSES = 10;
 
 /** Adds the field errors for the addresses of a test mail. At most ten addresses are allowed. */
 export async function checkTestAddresses(list: string | undefined, errors: FieldErrorCollector): Promise<void> {

@@ -8,6 +8,7 @@ import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { FINDINGS } from '../../../delivery/checks/severity.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
+import { MAX_TEST_ADDRESSES } from '../../../http/requests/address-list.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -22,9 +23,11 @@ import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import type { CheckedForAll } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
+import type { LastTest } from '../../test-mail.ts';
 import { findingText } from '../finding-text.ts';
 import { FoundForAll } from '../findings.tsx';
 import { nameOfVariant, VariantField } from '../variants.tsx';
+import { lastTestText } from './last-test.ts';
 import type { Composed, ComposedKind, ComposedParams, PreviewChoice } from './mail-content.tsx';
 
 interface Call {
@@ -76,21 +79,23 @@ export async function checkStep(
     request: FastifyRequest<Call>,
     reply: FastifyReply,
     query: Call['Querystring'],
-    test = { address: viewerOf(request).email, problem: '' },
+    refusedTest?: { address: string; problem: string },
   ) {
     const composed = await kind.read(request, request.params);
     const choice = previewChoice(query);
     const { email = '', variant = '' } = choice;
-    const [missing, checked, checkedForAll] = await Promise.all([
+    const [missing, checked, checkedForAll, lastTest] = await Promise.all([
       composed.missing(),
       composed.check(choice),
       query.all === undefined ? undefined : composed.checkAll(),
+      composed.lastTest(),
     ]);
     // The check is refused if no recipient has the address, there is no such variant, or the account must wait.
     const { problems, problem } = 'problems' in checked ? checked : { problems: {}, problem: '' };
     const mail = 'problems' in checked ? null : checked.output.checked;
     const language = languageOf(request, viewerOf(request));
     const { link_parameters: parameters } = composed;
+    const address = refusedTest?.address ?? (lastTest?.addresses.join(', ') || viewerOf(request).email);
     const content = (
       <div class="stack">
         {missing}
@@ -105,7 +110,7 @@ export async function checkStep(
           </div>
         )}
         <Preview {...{ composed, mail, problems, email, variant }} isDark={query.colours === 'dark'} />
-        <TestMail composed={composed} variant={variant} {...test} />
+        <TestMail {...{ composed, variant, lastTest }} address={address} problem={refusedTest?.problem ?? ''} />
       </div>
     );
     return composed.send(request, reply, { step: 'check', content, problem });
@@ -282,20 +287,25 @@ interface TestMailProps {
   composed: Composed;
   /** The number of the previewed variant, which is also sent unless the user chooses another one. */
   variant: string;
+  lastTest: LastTest | null;
+  /** The addresses in the field. */
   address: string;
   problem: string;
 }
 
-function TestMail({ composed, variant, address, problem }: TestMailProps) {
+function TestMail({ composed, variant, lastTest, address, problem }: TestMailProps) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.test.title')}>
       <p class="quiet-text">{language.say('compose.test.about')}</p>
-      <form method="post" action={composed.address('test')} class="narrow">
+      {lastTest !== null && <p class="small">{lastTestText(language, lastTest, composed)}</p>}
+      <form method="post" action={composed.address('test')} class="narrow" id="test">
         <TextField
           name="email_address"
           type="email"
+          multiple
           label={language.say('compose.test.address')}
+          hint={language.say('compose.test.address.hint', { limit: language.number(MAX_TEST_ADDRESSES) })}
           value={address}
           required
           {...(problem && { problems: { email_address: [language.say('compose.test.refused', { reason: problem })] } })}

@@ -24,10 +24,12 @@ import { countAudience, type Draft, readDraft, saveDraft } from '../../operation
 import {
   checkSingleSendMail,
   readDesignUrl,
+  readLastTest,
   readSingleSendCode,
   showSingleSendHtml,
   testSingleSend,
 } from '../../operations/shown-mails.ts';
+import type { LastTest } from '../../test-mail.ts';
 import { MissingParts, missingParts, sendStep, stepPath } from './step.tsx';
 
 /** The recipient and the variant of a preview. */
@@ -69,6 +71,8 @@ export interface Composed
   checkAll(): Promise<CheckedForAll | undefined>;
   /** Sends the mail as a test mail. */
   test(values: { email_address: string; variant?: string }): Promise<Attempt<unknown>>;
+  /** Returns the last test of the mail; null if there was none. */
+  lastTest(): Promise<LastTest | null>;
   /** Returns the URL of one of the pages of the mail. */
   address(step: string): string;
   /** Returns the part of the page that says what the mail still lacks before it can be sent; null if it lacks nothing. */
@@ -126,6 +130,7 @@ export function composedCampaign(request: FastifyRequest, draft: Draft): Compose
       return 'output' in checked ? checked.output.check : undefined;
     },
     test: (values) => attempt(request, testSingleSend, { utr, ...values }),
+    lastTest: async () => (await ask(request, readLastTest, { utr })).test,
     address: (step) => stepPath(utr, step),
     async missing() {
       const { audience } = await ask(request, countAudience, { utr });

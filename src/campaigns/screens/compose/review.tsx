@@ -1,6 +1,6 @@
 /**
- * The review of a campaign before it is sent: the mail, its line in an inbox, its sender and its audience, each with a link to change it, and
- * what the checks found in the mail.
+ * The review of a campaign before it is sent: the mail, its line in an inbox, its sender, its audience and its last test, each with a link to
+ * the step that changes it, and what the checks found in the mail.
  */
 import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
@@ -13,7 +13,9 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { type CheckedForAll, checkSingleSend } from '../../operations/check.ts';
 import type { Draft } from '../../operations/drafts.ts';
+import type { LastTest } from '../../test-mail.ts';
 import { Findings } from '../findings.tsx';
+import { lastTestText } from './last-test.ts';
 import { type Choices, stepPath } from './step.tsx';
 
 /** What the checks found in the mail of a campaign and its variants or versions. `problem` says why there was no check; empty if there was one. */
@@ -62,7 +64,7 @@ export function CheckSummary({ utr, checked: { findings, problem } }: { utr: str
   );
 }
 
-export function Review({ draft, choices }: { draft: Draft; choices: Choices }) {
+export function Review({ draft, choices, lastTest }: { draft: Draft; choices: Choices; lastTest: LastTest | null }) {
   const language = useLanguage();
   const sender = choices.senders.find(({ id }) => id === draft.sender_id);
   const topic = choices.groups.find(({ id }) => id === draft.unsubscribe_group_id);
@@ -97,22 +99,41 @@ export function Review({ draft, choices }: { draft: Draft; choices: Choices }) {
               <bdi>{topic.group_name}</bdi>
             </Row>
           )}
+          {draft.content !== 'none' && (
+            <Row
+              label={language.say('compose.test.title')}
+              href={`${stepPath(draft.utr, 'check')}#test`}
+              action={language.say('compose.review.test')}
+            >
+              {lastTestText(language, lastTest, draft)}
+            </Row>
+          )}
         </dl>
       </div>
     </Card>
   );
 }
 
-/** A property of the campaign. `href` is the path of the step that changes it. */
-function Row({ label, href, children }: { label: string; href: string; children: ComponentChildren }) {
+interface RowProps {
+  label: string;
+  /** The path of the step that changes the property. */
+  href: string;
+  /** The text of the link to that step; by default “Change”. */
+  action?: string;
+  children: ComponentChildren;
+}
+
+/** A property of the campaign. */
+function Row({ label, href, action, children }: RowProps) {
   const language = useLanguage();
+  const linkText = action ?? language.say('compose.review.change');
   return (
     <>
       <dt>{label}</dt>
       <dd>
         <span>{children}</span>
-        <a href={href} aria-label={`${language.say('compose.review.change')}: ${label}`}>
-          {language.say('compose.review.change')}
+        <a href={href} aria-label={`${linkText}: ${label}`}>
+          {linkText}
         </a>
       </dd>
     </>

@@ -30,9 +30,11 @@ import type { Viewer } from '../../../ui/viewer.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { type BestHourPlan, readBestHours } from '../../operations/best-hours.ts';
 import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
+import { readLastTest } from '../../operations/shown-mails.ts';
 import { updateSingleSend } from '../../operations/single-sends.ts';
 import { readVariants, type TestPlan } from '../../operations/variants.ts';
 import { parseScheduleDate, parseScheduleTime } from '../../schedule.ts';
+import type { LastTest } from '../../test-mail.ts';
 import { Plan, TestCard } from '../variants.tsx';
 import { Total } from './audience.tsx';
 import { CheckSummary, checkMail, Review } from './review.tsx';
@@ -92,15 +94,17 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     utr: string,
     sent: { when?: When; problems?: Problems; problem?: string } = {},
   ) {
-    const [{ draft }, choices, { audience }, { best_hours: best }, hasCaps, times, { limits }] = await Promise.all([
-      ask(request, readDraft, { utr }),
-      readChoices(request),
-      ask(request, countAudience, { utr }),
-      ask(request, readBestHours, { utr }),
-      readHasCaps(request),
-      ask(request, readWindow, {}),
-      ask(request, readResultLimits, {}),
-    ]);
+    const [{ draft }, choices, { audience }, { best_hours: best }, hasCaps, times, { limits }, { test: lastTest }] =
+      await Promise.all([
+        ask(request, readDraft, { utr }),
+        readChoices(request),
+        ask(request, countAudience, { utr }),
+        ask(request, readBestHours, { utr }),
+        readHasCaps(request),
+        ask(request, readWindow, {}),
+        ask(request, readResultLimits, {}),
+        ask(request, readLastTest, { utr }),
+      ]);
     const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
     const unverified = await unverifiedReason(request, [draft.sender_id]);
     const missing = missingParts(draft, audience);
@@ -111,6 +115,7 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
       audience,
       missing,
       checked,
+      lastTest,
       best,
       unverified,
       viewer: viewerOf(request),
@@ -164,6 +169,7 @@ interface ScheduleProps {
   missing: ReturnType<typeof missingParts>;
   /** What the checks found; null if the campaign lacks something. */
   checked: Awaited<ReturnType<typeof checkMail>> | null;
+  lastTest: LastTest | null;
   best: BestHourPlan;
   /** The groups of the A/B test, and what it can find; null if the campaign has no test. */
   plan: TestPlan | null;
@@ -184,6 +190,7 @@ function Schedule({
   audience,
   missing,
   checked,
+  lastTest,
   best,
   plan,
   unverified,
@@ -201,7 +208,7 @@ function Schedule({
     <div class="stack">
       {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <BookedNotice draft={draft} />}
       <LeavingNotice times={times} />
-      <Review draft={draft} choices={choices} />
+      <Review draft={draft} choices={choices} lastTest={lastTest} />
       {checked !== null && <CheckSummary utr={draft.utr} checked={checked} />}
       <Total audience={audience} />
       {plan !== null && (
