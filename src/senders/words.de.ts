@@ -92,6 +92,10 @@ export const senders: Translation<typeof english> = {
   'domains.title': 'Domain-Authentifizierung',
   'domains.text':
     'Mailanbieter prüfen im DNS Ihrer Domain, ob Mails wirklich von Ihnen sind. Tragen Sie diese Einträge dort ein, wo Ihre Domain verwaltet wird. Meist sind sie nach einer Stunde überall zu sehen, spätestens nach 72 Stunden.',
+  'domains.doubt':
+    '{checks} von {domain}: Die letzte Prüfung wurde nicht bestanden. Mailanbieter nehmen die Mail vielleicht nicht an oder legen sie in den Spam.',
+  'domains.doubt.unchecked':
+    'Die DNS-Einträge von {domain} wurden noch nicht geprüft. Ohne sie nehmen Mailanbieter die Mail vielleicht nicht an oder legen sie in den Spam.',
   'domains.now': 'Jetzt prüfen',
   'domains.again': 'Noch einmal prüfen',
   'domains.asked': 'Geprüft: {time}.',

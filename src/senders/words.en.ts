@@ -88,6 +88,10 @@ export const senders = {
   'domains.title': 'Domain authentication',
   'domains.text':
     'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most records are visible everywhere after an hour, all of them after 72 hours.',
+  'domains.doubt':
+    '{checks} of {domain} did not pass the last check. Mail providers may refuse the e-mail or put it into spam.',
+  'domains.doubt.unchecked':
+    'The DNS records of {domain} have not been checked yet. Without them, mail providers may refuse the e-mail or put it into spam.',
   'domains.now': 'Check now',
   'domains.again': 'Check again',
   'domains.asked': 'Checked {time}.',

@@ -1,6 +1,7 @@
 /** Composing a mailing by sending forms, without scripts. */
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
+import { recordSeenDomains, type SeenDomain } from '../../src/installation/health-checks/doctor-findings.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -195,6 +196,39 @@ t.test('a test goes to several addresses, which the next one has again, and the 
   await (await ada.open(step('content'))).send({ ...CONTENT, subject: 'For you' });
   t.match(await ada.get(step('schedule')), `${said} The e-mail was saved again after this test.`);
   t.match(await ada.get(`/campaigns/${other}/edit/check`), 'value="editor@example.org"', 'of another campaign');
+});
+
+t.test('the review says if the domain of the sender is not authenticated, with a link for owners', async (t) => {
+  const settings = { SMTP_URL: 'smtp://127.0.0.1:1', SENDER_VERIFICATION: 'optional' };
+  const { app } = await readyToSend(t, settings);
+  const [ada, eva] = [writer(app, 'owner'), writer(app)];
+  const utr = await begin(t, ada);
+  const review = () => ada.get(`/campaigns/${utr}/edit/schedule`);
+  t.notMatch(await review(), 'The DNS records', 'a campaign without an audience has more urgent problems');
+  await fill(ada, utr);
+  t.match(await review(), /The DNS records of example\.com have not been checked yet.*href="\/settings\/senders#dns"/s);
+  const seen = (checks: Partial<SeenDomain['checks']>) => {
+    const passed = { SPF: 'ok', DKIM: 'ok', DMARC: 'ok', Alignment: 'ok' } as const;
+    const domain = { domain: 'example.com', returnPath: 'example.com', keys: [], checks: { ...passed, ...checks } };
+    recordSeenDomains(app.db, [domain], app.clock.now().getTime());
+  };
+  seen({ SPF: 'fail', DMARC: 'warn' });
+  t.match(await review(), /SPF, DMARC of example\.com did not pass the last check\..*href="\/settings\/senders#dns"/s);
+  const forEditor = await eva.get(`/campaigns/${utr}/edit/schedule`);
+  t.match(forEditor, 'SPF, DMARC of example.com did not pass');
+  t.notMatch(forEditor, '/settings/senders#dns');
+  seen({ DKIM: 'warn' });
+  t.notMatch(await review(), 'did not pass', 'the SMTP server may sign the mail');
+  seen({});
+  t.notMatch(await review(), 'did not pass');
+});
+
+t.test('the review does not ask for the DNS where no mail leaves this machine', async (t) => {
+  const { app } = await readyToSend(t);
+  const ada = writer(app, 'owner');
+  const utr = await begin(t, ada);
+  await fill(ada, utr);
+  t.notMatch(await ada.get(`/campaigns/${utr}/edit/schedule`), 'have not been checked yet');
 });
 
 t.test('sending a mailing leaves its code exactly as it was written in the designer', async (t) => {

@@ -76,10 +76,12 @@ export interface LastDnsState {
   checks: (typeof DOMAIN_CHECKS)[number][];
 }
 
-/** Returns the worst of the doctor's results for the domains of an account's senders. */
-export function lastDnsState(db: Db, config: Config, accountId: number): LastDnsState {
+/** Returns the worst of the doctor's results for the domains of an account's senders, or for only one of these domains (ASCII form). */
+export function lastDnsState(db: Db, config: Config, accountId: number, domain?: string | null): LastDnsState {
   const doctor = findDoctorFindings(db.$client);
-  const domains = listSenderDomains(db, config, accountId).map((sender): LastDnsState => {
+  const known = listSenderDomains(db, config, accountId);
+  const asked = domain === undefined ? known : known.filter((sender) => sender.domain === domain);
+  const domains = asked.map((sender): LastDnsState => {
     const seen = findSeenDomain(doctor, sender);
     if (seen === undefined) return { state: 'unknown', at: null, domain: sender.domain, checks: [] };
     const problems = DOMAIN_CHECKS.filter((check) => seen.checks[check] !== 'ok');

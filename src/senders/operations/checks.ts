@@ -2,12 +2,13 @@
  * Operations that check what the senders of an account still need for sending (additions to the contract): verification, and
  * the DNS records of their domains.
  */
+import { and, eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import { senders } from '../../database/schema/index.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
-import { relaysInUse } from '../../delivery/transport/relays/in-use.ts';
+import { isTestMode, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
 import { codeOf } from '../../errors/stored.ts';
 import {
@@ -27,6 +28,7 @@ import {
 } from '../../installation/health-checks/doctor-findings.ts';
 import { checkDomains } from '../../installation/health-checks/domain-authentication.ts';
 import { readFinding } from '../../installation/health-checks/finding.ts';
+import { lastDnsState } from '../../installation/health-checks/relays-and-domains.ts';
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
@@ -134,6 +136,36 @@ export const renewChecks = operation({
     running.set(key, check);
     await check;
     return currentChecks(context);
+  },
+});
+
+/** Used by the review of a campaign. It is null if nothing is known against the domain, or no mail leaves this machine. */
+export const readDomainDoubt = operation({
+  name: 'Read why mail providers may distrust the domain of a sender, by the last check of its DNS records',
+  role: 'viewer',
+  input: Type.Object({ sender_id: integer({ description: 'Id of the sender.' }) }),
+  output: Type.Object({
+    doubt: nullable(
+      Type.Object({
+        domain: Type.String(),
+        checks: Type.Array(choice(...DOMAIN_CHECKS), {
+          description: 'The checks that did not pass; empty if the domain was not checked with its present settings.',
+        }),
+      }),
+    ),
+  }),
+  run({ db, config, accountId }, { sender_id }) {
+    const sender = db
+      .select({ from_email: senders.from_email })
+      .from(senders)
+      .where(and(ownedBy(senders, accountId), eq(senders.id, sender_id)))
+      .get();
+    if (sender === undefined || isTestMode(db.$client, config)) return { doubt: null };
+    const { state, domain, checks } = lastDnsState(db, config, accountId, senderDomain(sender.from_email));
+    // Without a DKIM key of the domain here, the SMTP server may still sign its mail.
+    const isUnsignedOnly = state === 'weak' && String(checks) === 'DKIM';
+    const isTrusted = state === 'passed' || state === 'none' || isUnsignedOnly;
+    return { doubt: domain === null || isTrusted ? null : { domain, checks } };
   },
 });
 

@@ -12,6 +12,8 @@ import { canarySize, MIN_AUDIENCE } from '../../../delivery/watch/canary.ts';
 import type { Said } from '../../../errors/sentences.ts';
 import { type ByUtr, pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
+import { readDomainDoubt } from '../../../senders/operations/checks.ts';
+import { type Doubt, WhyDistrusted } from '../../../senders/screens/distrusted.tsx';
 import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
 import { type ResultLimits, readResultLimits, readWindow } from '../../../senders/sending-times/operations.ts';
 import { CapField, HoldCard, readHasCaps } from '../../../senders/sending-times/screens/times.tsx';
@@ -108,13 +110,16 @@ export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, '
     const plan = draft.variants > 1 ? (await ask(request, readVariants, { utr })).plan : null;
     const unverified = await unverifiedReason(request, [draft.sender_id]);
     const missing = missingParts(draft, audience);
+    const { sender_id } = draft;
     const checked = missing.length === 0 ? await checkMail(request, utr) : null;
+    const { doubt } = missing.length === 0 ? await ask(request, readDomainDoubt, { sender_id }) : { doubt: null };
     const shown = {
       draft,
       choices,
       audience,
       missing,
       checked,
+      doubt,
       lastTest,
       best,
       unverified,
@@ -169,6 +174,7 @@ interface ScheduleProps {
   missing: ReturnType<typeof missingParts>;
   /** What the checks found; null if the campaign lacks something. */
   checked: Awaited<ReturnType<typeof checkMail>> | null;
+  doubt: Doubt;
   lastTest: LastTest | null;
   best: BestHourPlan;
   /** The groups of the A/B test, and what it can find; null if the campaign has no test. */
@@ -190,6 +196,7 @@ function Schedule({
   audience,
   missing,
   checked,
+  doubt,
   lastTest,
   best,
   plan,
@@ -209,6 +216,7 @@ function Schedule({
       {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <BookedNotice draft={draft} />}
       <LeavingNotice times={times} />
       <Review draft={draft} choices={choices} lastTest={lastTest} />
+      <WhyDistrusted doubt={doubt} viewer={viewer} />
       {checked !== null && <CheckSummary utr={draft.utr} checked={checked} />}
       <Total audience={audience} />
       {plan !== null && (
