@@ -555,7 +555,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.test.send': 'Test senden',
   'compose.test.none': 'Es wurde noch kein Test gesendet.',
   'compose.test.last': 'Letzter Test: {time}, an {addresses}.',
-  'compose.test.older': 'Die Mail wurde nach diesem Test noch einmal gespeichert.',
+  'compose.test.older': 'Nach diesem Test noch einmal gespeichert.',
   'compose.test.sent': 'Ein Test ist unterwegs an {address}.',
   'compose.test.kept': 'Der Test für {address} bleibt im Test-Postausgang, weil es keinen SMTP-Server gibt.',
   'compose.test.keptVariant':
