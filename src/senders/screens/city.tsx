@@ -25,7 +25,8 @@ async function findCities(request: FastifyRequest, country: number, typed: strin
 
 /** Returns what was typed before the comma and the name of a state. */
 function withoutState(typed: string): string {
-  return typed.split(',', 1).join().trim();
+  const [city = ''] = typed.split(',');
+  return city.trim();
 }
 
 /** Returns the name of a city, or another name of the city, with its state, which distinguishes cities of the same name. */
