@@ -1,8 +1,8 @@
 /** `sendlark purge`: removes deleted records from the file. */
 import type { Database } from 'better-sqlite3';
 import { mayHaveErasedCopies, recordRewritten } from '../audience/contacts/address-rows.ts';
-import { lockForServer } from '../database/open.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
+import { lockForServer } from '../database/server-lock.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';

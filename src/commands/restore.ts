@@ -5,8 +5,8 @@
 import { closeSync, constants, existsSync, fchmodSync, lchownSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { lockForServer } from '../database/open.ts';
 import { DELIVERY_STATE } from '../database/schema/index.ts';
+import { lockForServer } from '../database/server-lock.ts';
 import { openBackup } from '../installation/backups/check-backup.ts';
 import { realPath } from '../installation/backups/files.ts';
 import { copyPages } from '../installation/backups/make-backup.ts';

@@ -1,7 +1,6 @@
-/** Opens the database file: pragmas, migrations, triggers, and the lock that keeps a second server out. */
+/** Opens the database file: pragmas, migrations and triggers. */
 
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
@@ -66,7 +65,7 @@ function setPragmas(client: Database.Database, path: string): void {
 }
 
 /** Returns true if the file belongs to another program. Files of early releases, which have no mark, are recognised by their tables. */
-function isForeign(client: Database.Database): boolean {
+export function isForeign(client: Database.Database): boolean {
   const mark = client.pragma('application_id', { simple: true });
   if (mark === APPLICATION_ID) return false;
   const tables = client.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
@@ -94,7 +93,7 @@ export function addFunctions(client: Database.Database): void {
 }
 
 /** Like `new Database`, but if a file cannot be opened, the Error names the file and the reason. */
-function openFile(path: string, options?: Database.Options): Database.Database {
+export function openFile(path: string, options?: Database.Options): Database.Database {
   const failure = (reason: string) => new Error(`The database ${path} cannot be opened: ${reason}`);
   const folder = dirname(resolve(path));
   if (!existsSync(folder)) throw failure(`there is no folder ${folder}`);
@@ -177,93 +176,6 @@ export function hasTriggersOutsideMigrations(client: Database.Database): boolean
 /** Returns when a file's newest migration was made, in epoch milliseconds; 0 if the file has no migration. */
 export function newestMigration(client: Database.Database): number {
   return Number(client.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get());
-}
-
-export interface ServerLock {
-  /** Locks the file that is at the path now, which may be a new or a different file. Throws if another server has locked the file. */
-  holdFile(): void;
-  release(): void;
-}
-
-/**
- * Locks the database file for this process until the process ends, even by a crash. Locks a lock file beside the database file and, on Linux,
- * the database file itself whatever its name, so that no second server starts after the lock file was removed or through a hard link. Throws
- * if another server has locked the file; the message ends with `advice`, if given. Throws if the file belongs to another program, before a
- * lock file is created.
- */
-export function lockForServer(path: string, advice?: string): ServerLock {
-  const inUse = () => new Error(`Another Sendlark server is running on ${path}${advice ? `. ${advice}` : ''}`);
-  // SQLite follows symbolic links, so two names of one file must share one lock.
-  const file = existsSync(path) ? realpathSync(path) : path;
-  if (existsSync(file) && statSync(file).isDirectory())
-    throw new Error(`The database ${path} cannot be opened: it is a folder`);
-  refuseForeign(file);
-  const lock = openFile(`${file}-lock`, { timeout: 0 });
-  try {
-    lock.pragma('journal_mode = DELETE');
-    lock.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    lock.close();
-    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') throw inUse();
-    throw databaseFault(error, `${file}-lock`);
-  }
-  let fileLock = { name: '', release: () => {} };
-  const holdFile = () => {
-    const name = fileLockName(file);
-    if (name === '' || name === fileLock.name) return;
-    const releaseName = holdName(name);
-    if (releaseName === null) throw inUse();
-    fileLock.release();
-    fileLock = { name, release: releaseName };
-  };
-  const release = () => {
-    fileLock.release();
-    lock.close();
-  };
-  try {
-    holdFile();
-  } catch (error) {
-    release();
-    throw error;
-  }
-  return { holdFile, release };
-}
-
-/** Throws if another program's database is at the path. Does not throw for an unreadable file, because a restore can replace that file. */
-function refuseForeign(path: string): void {
-  if (!existsSync(path)) return;
-  try {
-    const client = openFile(path, { timeout: 0 });
-    try {
-      if (isForeign(client)) throw new ForeignDatabase(path);
-    } finally {
-      client.close();
-    }
-  } catch (error) {
-    if (error instanceof ForeignDatabase) throw error;
-  }
-}
-
-/**
- * The name for the lock of a file. It is the same whatever name the file has in the file system. Empty if the file does not exist, or if the
- * system has no abstract sockets.
- */
-function fileLockName(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
-  return stats === undefined || process.platform !== 'linux' ? '' : `\0sendlark-${stats.dev}-${stats.ino}`;
-}
-
-/**
- * Takes a name among the abstract sockets of the machine, which the kernel gives to one process at a time and takes
- * back when that process ends (unix(7)). Returns a function that gives the name back; null if another process has the
- * name.
- */
-function holdName(name: string): (() => void) | null {
-  const server = createServer((socket) => socket.destroy());
-  server.on('error', () => undefined);
-  server.listen(name).unref();
-  // Node binds a socket of this kind at once.
-  return server.listening ? () => void server.close() : null;
 }
 
 /** The triggers of this release, with the text that SQLite stores for them, in the order of their creation. */

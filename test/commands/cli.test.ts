@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { lockForServer } from '../../src/database/open.ts';
+import { lockForServer } from '../../src/database/server-lock.ts';
 import { runProgram, sendlark } from '../support/command-line.ts';
 import { ROOT } from '../support/documents.ts';
 import { oldDatabase } from '../support/releases.ts';

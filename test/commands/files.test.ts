@@ -81,7 +81,8 @@ t.test('every file that holds data is made readable by its owner alone, whatever
   const script = `
     process.umask(0);
     const folder = process.argv[1];
-    const { connect, lockForServer, migrateAndSeed } = await import(${JSON.stringify(resolve('src/database/open.ts'))});
+    const { connect, migrateAndSeed } = await import(${JSON.stringify(resolve('src/database/open.ts'))});
+    const { lockForServer } = await import(${JSON.stringify(resolve('src/database/server-lock.ts'))});
     const { backup } = await import(${JSON.stringify(resolve('src/commands/backup.ts'))});
     const { exportFile } = await import(${JSON.stringify(resolve('src/commands/export.ts'))});
     const { restore } = await import(${JSON.stringify(resolve('src/commands/restore.ts'))});

@@ -3,7 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { emptyLogAfterErasure, erasePerson } from '../../src/audience/person/erase.ts';
-import { connect, lockForServer } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
+import { lockForServer } from '../../src/database/server-lock.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { prepared } from './prepared.ts';
 
