@@ -94,7 +94,7 @@ class XmlReader {
   #item: RawItem | null = null;
   #itemDepth = 0;
   #fieldDepth = 0;
-  /** The name of that field's element; empty between fields. */
+  /** The name of the element whose field is being read; empty between fields. */
   #field = '';
   #text = '';
   #isHtml = false;

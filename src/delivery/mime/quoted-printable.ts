@@ -13,12 +13,13 @@ const SPACE = 32;
 const DOT = 46;
 const EQUALS = 61;
 
-// Characters that need no encoding: printable ASCII except the equals sign.
-const plain = /^[ -<>-~]*$/;
-// The room for characters that need no encoding, less the two columns that `=2E` takes in place of a dot at the start of a line.
+/** Matches texts whose characters need no encoding: printable ASCII except the equals sign. */
+const PLAIN = /^[ -<>-~]*$/;
+/** The room for characters that need no encoding, less the two columns that `=2E` takes in place of a dot at the start of a line. */
 const PLAIN_ROOM = LINE_ROOM - 2;
 
-const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
+/** The encoded form of each byte. */
+const ENCODED = Array.from({ length: 256 }, (_, byte) =>
   byte >= 33 && byte <= 126 && byte !== EQUALS
     ? String.fromCharCode(byte)
     : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
@@ -29,7 +30,7 @@ const encodedBytes = Array.from({ length: 256 }, (_, byte) =>
  * after a soft line break, unless the text ends with a line break.
  */
 export function quotedPrintable(text: string): string {
-  if (!plain.test(text) || text.includes('  ')) return encodeBytes(Buffer.from(text));
+  if (!PLAIN.test(text) || text.includes('  ')) return encodeBytes(Buffer.from(text));
   let lines = '';
   for (let at = 0; at < text.length; at += PLAIN_ROOM) {
     const line = text.slice(at, at + PLAIN_ROOM);
@@ -53,7 +54,7 @@ function encodeBytes(bytes: Buffer): string {
       continue;
     }
     const isPlainSpace: boolean = byte === SPACE && !isAfterSpace && next !== CR && next !== LF;
-    const encoded = isPlainSpace ? ' ' : (encodedBytes[byte] ?? '');
+    const encoded = isPlainSpace ? ' ' : (ENCODED[byte] ?? '');
     if (column + characterRoom(byte, encoded) > LINE_ROOM) {
       lines += '=\r\n';
       column = 0;
@@ -66,7 +67,7 @@ function encodeBytes(bytes: Buffer): string {
   return column === 0 ? lines : `${lines}=\r\n`;
 }
 
-// Returns the columns of the character that begins with this byte: three for each of its bytes in UTF-8, all of which stay on one line.
+/** Returns the columns of the character that begins with this byte: three for each of its bytes in UTF-8, all of which stay on one line. */
 function characterRoom(byte: number, encoded: string): number {
   if (byte >= 0xf0) return 12;
   if (byte >= 0xe0) return 9;

@@ -10,12 +10,8 @@ import { type FormValues, form } from '../../ui/components/form.tsx';
 import { Card } from '../../ui/components/surface.tsx';
 import { texts } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { WEEKDAYS, weekdayName } from '../../ui/words/weekdays.ts';
 import { saveFeed } from '../operations.ts';
-
-const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
-/** A Monday, from which the names of the weekdays are made. */
-const MONDAY = Date.UTC(2024, 0, 1);
-const DAY_MS = 86_400_000;
 
 const SOURCE_FORM = form(saveFeed.input, [
   { name: 'feed_name', label: 'feeds.field.feed_name', hint: 'feeds.hint.feed_name' },
@@ -91,11 +87,7 @@ export function FeedForm({ id, values, choices, templates, placeholders, problem
     recipient_id: texts(values.recipient_id),
     exclude_specific_recipient_id: texts(values.exclude_specific_recipient_id),
   };
-  const day = new Intl.DateTimeFormat(language.locale, { weekday: 'long', timeZone: 'UTC' });
-  const weekday = WEEKDAYS.map((number) => ({
-    value: String(number),
-    label: day.format(MONDAY + (number - 1) * DAY_MS),
-  }));
+  const weekday = WEEKDAYS.map((day) => ({ value: String(day), label: weekdayName(language, day) }));
   const mail = {
     sender_id: senderOptions(language, senders),
     unsubscribe_group_id: groups.map(({ id: group, group_name: label }) => ({ value: String(group), label })),

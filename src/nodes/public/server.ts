@@ -99,9 +99,9 @@ async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: C
  */
 function sourceOnceConnected(find: () => RecipientSource | null): RecipientSource {
   const source = () => {
-    const source = find();
-    if (source === null) throw unavailable();
-    return source;
+    const found = find();
+    if (found === null) throw unavailable();
+    return found;
   };
   return {
     publicUrl: () => source().publicUrl(),

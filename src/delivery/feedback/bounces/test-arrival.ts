@@ -35,7 +35,7 @@ export function recordTestArrival(client: Database, at: number): void {
   writeNamedValue(client, ARRIVED_VALUE, String(at));
 }
 
-/** Whether the mail of the test that began at `at`, epoch milliseconds, was the latest to arrive. */
+/** Returns true if the mail of the test that began at `at`, epoch milliseconds, was the latest to arrive. */
 export function hasTestArrived(client: Database, at: number): boolean {
   return findNamedValue(client, ARRIVED_VALUE) === String(at);
 }

@@ -196,9 +196,9 @@ export function eventWithoutEffect(name: string): ProviderEvent {
 
 /** Returns the Message-ID that we gave a mail, if the event includes its headers, because SES replaces it; otherwise null. */
 function messageIdOf(mail: Fields): string | null {
-  const fields = Array.isArray(mail.headers) ? mail.headers.slice(0, 200).filter(isObject) : [];
-  const field = fields.find((header) => textAt(header, 'name').toLowerCase() === 'message-id');
-  return field === undefined ? null : textAt(field, 'value') || null;
+  const headers = Array.isArray(mail.headers) ? mail.headers.slice(0, 200).filter(isObject) : [];
+  const messageId = headers.find((header) => textAt(header, 'name').toLowerCase() === 'message-id');
+  return messageId === undefined ? null : textAt(messageId, 'value') || null;
 }
 
 function firstRecipient(mail: Fields): string {
