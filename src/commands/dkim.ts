@@ -1,10 +1,10 @@
 /** `sendlark dkim`: manages the keys that sign the mail of a sender domain. */
-import { and, asc, eq } from 'drizzle-orm';
 import { asciiDomain } from '../audience/contacts/addresses.ts';
 import type { Db } from '../database/open.ts';
-import { dkimKeys } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { createDkimKey, dnsRecord } from '../delivery/mime/dkim.ts';
-import { isoTimestamp, systemClock } from '../time/clock.ts';
+import { type DkimKey, deleteDkimKey, insertDkimKey, listDkimKeys } from '../senders/dkim-keys.ts';
+import { systemClock } from '../time/clock.ts';
 import { type Call, type Command, choose, requireWords, UsageError } from './command.ts';
 import { withDatabase } from './database.ts';
 
@@ -21,25 +21,19 @@ verify rsa; ed25519 is shorter and faster, but not all receivers know it yet.`,
   run: (call) => choose(call, { create, list, remove }),
 };
 
-type Key = typeof dkimKeys.$inferSelect;
-
 async function create(call: Call): Promise<void> {
   const domain = requireDomain(call);
   const selector = requireSelector(call);
   const type = call.option('type') ?? 'rsa';
   if (type !== 'rsa' && type !== 'ed25519') throw new UsageError('--type must be rsa or ed25519');
-  const key = await withDatabase((db) => {
+  const privateKey = createDkimKey(type);
+  await withDatabase((db) => {
     if (findKey(db, domain, selector) !== undefined) {
       throw new Error(`${domain} has a key under ${selector} already: give another --selector, or remove it first`);
     }
-    const created_at = isoTimestamp(systemClock.now());
-    return db
-      .insert(dkimKeys)
-      .values({ domain, selector, private_key: createDkimKey(type), created_at })
-      .returning()
-      .get();
+    insertDkimKey(db, { domain, selector, privateKey, awaitsRecord: false }, systemClock.now());
   });
-  const record = dnsRecord(domain, selector, key.private_key);
+  const record = dnsRecord(domain, selector, privateKey);
   call.answer({ domain, selector, type, record }, [
     `Mail from ${domain} is signed from now on. Publish this TXT record:`,
     `  Name:  ${record.name}`,
@@ -51,7 +45,7 @@ async function create(call: Call): Promise<void> {
 
 async function list(call: Call): Promise<void> {
   requireWords(call);
-  const rows = await withDatabase((db) => db.select().from(dkimKeys).orderBy(asc(dkimKeys.id)).all());
+  const rows = await withDatabase((db) => listDkimKeys(db));
   const keys = rows.map(({ domain, selector, private_key, created_at }) => ({
     domain,
     selector,
@@ -71,17 +65,13 @@ async function remove(call: Call): Promise<void> {
   await withDatabase((db) => {
     const key = findKey(db, domain, selector);
     if (key === undefined) throw new Error(`${domain} has no key under ${selector}; see: sendlark dkim list`);
-    db.delete(dkimKeys).where(eq(dkimKeys.id, key.id)).run();
+    inTransaction(db, () => deleteDkimKey(db, key));
   });
   call.answer({ domain, selector }, [`Removed: ${selector}._domainkey.${domain}. Keep its DNS record for a week.`]);
 }
 
-function findKey(db: Db, domain: string, selector: string): Key | undefined {
-  return db
-    .select()
-    .from(dkimKeys)
-    .where(and(eq(dkimKeys.domain, domain), eq(dkimKeys.selector, selector)))
-    .get();
+function findKey(db: Db, domain: string, selector: string): DkimKey | undefined {
+  return listDkimKeys(db, domain).find((key) => key.selector === selector);
 }
 
 /** Returns the domain in ASCII form. Throws UsageError if the word is not a domain. */
