@@ -2,7 +2,7 @@
 import t from 'tap';
 import { type Rates, simulate } from '../../../fixtures/canary-runs.ts';
 import { randomOf } from '../../../fixtures/random.ts';
-import { DomainSpread } from '../../../src/delivery/watch/canary.ts';
+import { DomainSpread } from '../../../src/delivery/watch/domain-spread.ts';
 import { exceededLimit } from '../../../src/delivery/watch/limits.ts';
 
 const RUNS = 100;
