@@ -87,7 +87,7 @@ function asProxies(text: string): readonly string[] {
   return hops;
 }
 
-/** Whether a text is an IP address or a CIDR range. A prefix of 0 is rejected, because it would trust every address. */
+/** Returns true if a text is an IP address or a CIDR range. A prefix of 0 is rejected, because it would trust every address. */
 function isAddressRange(text: string): boolean {
   const [, address = '', , prefix] = /^([^/]+)(\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
@@ -296,8 +296,7 @@ export function environmentFileFaults(text = environmentText()): string[] {
       continue;
     }
     if (/^\s*(#|$)/.test(line)) continue;
-    const [, opening = ''] = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(["'`]?)/.exec(line) ?? [];
-    const [assignment = ''] = /^\s*(?:export\s+)?[\w.-]+\s*=\s*["'`]?/.exec(line) ?? [];
+    const [assignment = '', opening = ''] = /^\s*(?:export\s+)?[\w.-]+\s*=\s*(["'`]?)/.exec(line) ?? [];
     if (assignment === '') {
       const [, name] = /^\s*(?:export\s+)?(\w+)\s*:/.exec(line) ?? [];
       say(

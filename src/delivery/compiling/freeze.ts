@@ -104,20 +104,18 @@ export async function freezeText(
   );
 }
 
-const mailingOptions = (
+/** Returns the options of `compileSource` for a mail of a campaign. */
+function mailingOptions(
   db: Db,
   { tracking, version_language: version }: ContentSourceRow,
   { user_id: accountId }: Sender,
   linkRules: LinkRules | null,
   numberedLinks: readonly string[] = [],
-) => ({
-  isTracked: tracking === 1,
-  footer: true,
-  language: version ?? readMailRule(db, accountId, 'mail_language'),
-  footerLanguage: version === undefined ? { otherwise: readMailRule(db, accountId, 'mail_language') } : { version },
-  linkRules,
-  numberedLinks,
-});
+) {
+  const language = version ?? readMailRule(db, accountId, 'mail_language');
+  const footerLanguage = version === undefined ? { otherwise: language } : { version };
+  return { isTracked: tracking === 1, footer: true, language, footerLanguage, linkRules, numberedLinks };
+}
 
 /** Returns what was compiled, or as a problem that the mail has no content or its template is faulty. */
 async function orProblem<Result extends object>(compiled: Promise<Result | null>): Promise<Result | { problem: Said }> {
@@ -175,7 +173,7 @@ export async function compileSource<Result>(
   });
 }
 
-/** The campaign's own template code, or the code of its template in `language`; null if it uses the blank template. */
+/** Returns the campaign's own template code, or the code of its template in `language`; null if it uses the blank template. */
 function findTemplate(db: Db, { template_id, template_json, template_html }: TemplateSource, language: string) {
   if (template_json || template_html)
     return { template_json: template_json || null, template_html: template_html || null };
@@ -184,7 +182,7 @@ function findTemplate(db: Db, { template_id, template_json, template_html }: Tem
   return { template_json: null, template_html: builtInTemplate(template, language).html_code };
 }
 
-/** The value of `((sender_address))` for a sender. */
+/** Returns the value of `((sender_address))` for a sender. */
 export function senderAddress(db: Db, sender: Sender): string {
   const city = db.select({ name: cities.name }).from(cities).where(eq(cities.id, sender.city_id)).get();
   const country = db.select({ name: countries.name }).from(countries).where(eq(countries.id, sender.country_id)).get();

@@ -73,14 +73,14 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /** The name of the stored value with the time of the last backup. */
-const NAME = 'last_backup_at';
+const LAST_BACKUP = 'last_backup_at';
 
 /** Records when a backup was finished (ISO timestamp). */
 export function recordBackup(client: Database, at: string): void {
-  writeNamedValue(client, NAME, at);
+  writeNamedValue(client, LAST_BACKUP, at);
 }
 
 /** Returns when the last backup was finished, as an ISO timestamp; null if no backup was made. */
 export function lastBackupAt(client: Database): string | null {
-  return findNamedValue(client, NAME);
+  return findNamedValue(client, LAST_BACKUP);
 }

@@ -11,7 +11,7 @@ import { eventCounter } from '../event-counts.ts';
 export interface Bounce {
   deliveryId: number;
   kind: 'bounce' | 'complaint';
-  /** Whether to suppress the address. */
+  /** True if the address is to be suppressed. */
   suppress: boolean;
   /** A sentence, or one sanitized line. */
   diagnostic: Said;
@@ -72,7 +72,7 @@ export const LAST_ACCEPTED = `
   WHERE m.user_id = ? AND d.state = ${DELIVERY_STATE.accepted}`;
 
 /**
- * Whether this bounce or complaint is already recorded. A bounce is recognized by the state of the delivery, because searching the events
+ * Returns true if this bounce or complaint is already recorded. A bounce is recognized by the state of the delivery, because searching the events
  * would get slower with every bounce of the mailing.
  */
 function isRecorded(client: Database, deliveryId: number, kind: Bounce['kind'], delivery: Delivery): boolean {
