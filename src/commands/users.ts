@@ -53,9 +53,9 @@ async function changeRole(call: Call): Promise<void> {
   const [email = '', word = ''] = requireWords(call, 'EMAIL', 'ROLE');
   const role = requireRole(word);
   const user = await write((db) => {
-    const user = requireUser(db, email);
-    changeUser(db, user, { name: user.name, role }, COMMAND_LINE, systemClock.now());
-    return { ...user, role };
+    const found = requireUser(db, email);
+    changeUser(db, found, { name: found.name, role }, COMMAND_LINE, systemClock.now());
+    return { ...found, role };
   });
   call.answer(userRecord(user), [`Changed: ${lineOf(user)}`]);
 }
@@ -63,9 +63,9 @@ async function changeRole(call: Call): Promise<void> {
 async function remove(call: Call): Promise<void> {
   const [email = ''] = requireWords(call, 'EMAIL');
   const user = await write((db) => {
-    const user = requireUser(db, email);
-    removeUser(db, user, COMMAND_LINE, systemClock.now());
-    return user;
+    const found = requireUser(db, email);
+    removeUser(db, found, COMMAND_LINE, systemClock.now());
+    return found;
   });
   call.answer({ removed: user.email }, [`Removed: ${user.email}`]);
 }

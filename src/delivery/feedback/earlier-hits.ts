@@ -43,7 +43,7 @@ interface Delivery extends Engagement {
 }
 
 /**
- * Reclassifies earlier opens and clicks for a short time. Returns whether there are more. Continues where it stopped, even after a crash.
+ * Reclassifies earlier opens and clicks for a short time. Returns true if there are more. Continues where it stopped, even after a crash.
  */
 export async function continueReclassifying(client: Database): Promise<boolean> {
   if (findNamedValue(client, UNFINISHED) === null) return false;

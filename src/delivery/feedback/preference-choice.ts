@@ -38,7 +38,7 @@ export interface ChosenLists {
 /** The recipient's earlier choices that are already recorded. */
 export interface KeptLists {
   left: number[];
-  /** Whether an unsubscribe through this mail has been counted. */
+  /** True if an unsubscribe through this mail has been counted. */
   isCounted: boolean;
 }
 
@@ -74,7 +74,7 @@ export function contactKey(tokens: LinkTokens, account: number, email: string): 
   return signed.slice(signed.indexOf('.') + 1);
 }
 
-/** Whether `person` is the hash of this address, made with any of the known secrets. */
+/** Returns true if `person` is the hash of this address, made with any of the known secrets. */
 export function isContactKey(tokens: LinkTokens, account: number, email: string, person: string): boolean {
   const text = `${account} ${email}`;
   return tokens.read('person', `${Buffer.from(text).toString('base64url')}.${person}`) === text;

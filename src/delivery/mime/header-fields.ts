@@ -1,20 +1,20 @@
 /** Writes header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function returns a field with its CRLF. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 
-// The maximum length of a line (RFC 5322 §2.1.1), and of a line with encoded words (RFC 2047 §2).
-const lineLength = 78;
-const encodedLineLength = 76;
-// The length of `=?UTF-8?B?` and `?=`, and the maximum number of bytes in an encoded word, whose base64 then fits into its 75 characters.
-const wordFrame = 12;
-const wordBytes = 45;
+/** The maximum length of a line (RFC 5322 §2.1.1), and of a line with encoded words (RFC 2047 §2). */
+const LINE_LENGTH = 78;
+const ENCODED_LINE_LENGTH = 76;
+/** The length of `=?UTF-8?B?` and `?=`, and the maximum number of bytes in an encoded word, whose base64 then fits into its 75 characters. */
+const WORD_FRAME = 12;
+const WORD_BYTES = 45;
 
-const printable = /^[ -~]*$/;
-const atoms = /^[\w !#$%&'*+/=?^`{|}~-]*$/;
-const plainAddress = /^[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+$/;
+const PRINTABLE = /^[ -~]*$/;
+const ATOMS = /^[\w !#$%&'*+/=?^`{|}~-]*$/;
+const PLAIN_ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+$/;
 
 /** Returns a field of plain text such as Subject. The text must be one line without control characters (`foldToOneLine`). */
 export function unstructuredField(name: string, text: string): string {
-  if (printable.test(text) && !text.includes('=?')) {
+  if (PRINTABLE.test(text) && !text.includes('=?')) {
     const folded = fold(`${name}: ${text}`, name.length + 2);
     if (folded) return folded;
   }
@@ -26,7 +26,7 @@ export function unstructuredField(name: string, text: string): string {
  * @throws TypeError for a value with characters other than printable ASCII, because a line break would start another field.
  */
 export function plainField(name: string, value: string): string {
-  if (!printable.test(value)) throw new TypeError(`not a value for the field ${name}`);
+  if (!PRINTABLE.test(value)) throw new TypeError(`not a value for the field ${name}`);
   return `${name}: ${value}\r\n`;
 }
 
@@ -41,7 +41,7 @@ export function mailboxField(name: string, displayName: string, address: string)
   const words = phrase(displayName, name.length + 2);
   const lastLine = words.length - (words.lastIndexOf('\n') + 1);
   const before = words.includes('\n') ? lastLine : name.length + 2 + lastLine;
-  return `${name}: ${words}${before + ascii.length + 3 > lineLength ? '\r\n' : ''} <${ascii}>\r\n`;
+  return `${name}: ${words}${before + ascii.length + 3 > LINE_LENGTH ? '\r\n' : ''} <${ascii}>\r\n`;
 }
 
 /** Returns the Date field, in UTC. */
@@ -50,24 +50,24 @@ export function dateField(date: Date): string {
 }
 
 function requireAscii(address: string): string {
-  const ascii = plainAddress.test(address) ? address : asciiAddress(address);
+  const ascii = PLAIN_ADDRESS.test(address) ? address : asciiAddress(address);
   if (ascii === null) throw new TypeError('not a plain e-mail address');
   return ascii;
 }
 
 function phrase(text: string, indent: number): string {
-  const short = indent + text.length < lineLength - 10 && !text.includes('=?');
-  if (short && atoms.test(text)) return text;
-  if (short && printable.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
+  const short = indent + text.length < LINE_LENGTH - 10 && !text.includes('=?');
+  if (short && ATOMS.test(text)) return text;
+  if (short && PRINTABLE.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
   return encodedWords(text, indent);
 }
 
-// Folds a line at its spaces after `indent`; null if a word is longer than a line.
+/** Folds a line at its spaces after `indent`; null if a word is longer than a line. */
 function fold(line: string, indent: number): string | null {
   let remainder = line;
   let lines = '';
-  for (let least = indent; remainder.length > lineLength; least = 1) {
-    const at = remainder.lastIndexOf(' ', lineLength);
+  for (let least = indent; remainder.length > LINE_LENGTH; least = 1) {
+    const at = remainder.lastIndexOf(' ', LINE_LENGTH);
     if (at < least || remainder.slice(0, at).trim() === '') return null;
     lines += `${remainder.slice(0, at)}\r\n`;
     remainder = remainder.slice(at);
@@ -78,14 +78,14 @@ function fold(line: string, indent: number): string | null {
 function encodedWords(text: string, indent: number): string {
   const bytes = Buffer.from(text);
   const words: string[] = [];
-  let room = Math.floor((encodedLineLength - indent - wordFrame) / 4) * 3;
+  let room = Math.floor((ENCODED_LINE_LENGTH - indent - WORD_FRAME) / 4) * 3;
   for (let from = 0; from < bytes.length; ) {
     let to = Math.min(from + room, bytes.length);
     // An encoded word must not split a character.
     while (to < bytes.length && (bytes.readUInt8(to) & 0xc0) === 0x80) to--;
     words.push(`=?UTF-8?B?${bytes.toString('base64', from, to)}?=`);
     from = to;
-    room = wordBytes;
+    room = WORD_BYTES;
   }
   return words.join('\r\n ');
 }

@@ -302,7 +302,7 @@ function usageOf({ db, accountId }: Context, senderId: number): Usage {
 }
 
 /**
- * The language of the verification mail: that of the user's settings, otherwise that of the browser or of the account's mails. It is
+ * Returns the language of the verification mail: that of the user's settings, otherwise that of the browser or of the account's mails. It is
  * English if the dashboard has none of them.
  */
 function verificationLanguage({ db, accountId, actor, acceptLanguage }: Context): LanguageCode {
