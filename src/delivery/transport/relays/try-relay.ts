@@ -3,8 +3,6 @@
  * accept a mail from a sender to a recipient. RSET ends the transaction before a message is sent (RFC 5321 4.1.1.5). If a message is given,
  * the test hands it over instead, for a mail whose fate the caller wants to know at once.
  */
-
-import { type Sentence, type SentenceCode, sentence } from '../../../errors/sentences.ts';
 import type { MailData } from '../../mime/mail-data.ts';
 import { SmtpConnection } from '../smtp/connection.ts';
 import { Dialogue, handshake } from '../smtp/handshake.ts';
@@ -17,6 +15,7 @@ import { RFC_TIMEOUTS, type Timeouts } from '../smtp/timeouts.ts';
 export const TRIAL_STAGES = ['connect', 'tls', 'auth', 'mail', 'rcpt', 'done'] as const;
 export type TrialStage = (typeof TRIAL_STAGES)[number];
 
+/** The result of a test. */
 export interface Trial {
   /** The stage that failed; `done` if no stage failed. */
   stage: TrialStage;
@@ -24,7 +23,7 @@ export interface Trial {
   outcome: Outcome | null;
   /** The Node error code of a failed connection, such as ECONNREFUSED; empty if the relay replied or the test timed out. */
   error: string;
-  /** Whether a reply did not come in time. */
+  /** True if a reply did not come in time. */
   isSilent: boolean;
 }
 
@@ -43,6 +42,7 @@ export interface TrialOptions {
 
 const REPLY_MS = 8_000;
 const TOTAL_MS = 20_000;
+/** The interval at which time limits are checked, and the longest wait for the connection to close, in milliseconds. */
 const CHECK_MS = 100;
 
 /** Tests a relay. Never rejects, and takes little longer than `totalMs`. */
@@ -93,6 +93,7 @@ async function ask(dialogue: Dialogue, stage: Stage, command: string, ms: number
   }
 }
 
+/** Returns the result of a test that failed. If the message was rejected, the stage is `rcpt`. */
 function failed(outcome: Outcome, { failure }: SmtpConnection): Trial {
   const { stage } = outcome;
   const code = failure !== null && 'code' in failure ? String(failure.code) : '';
@@ -103,65 +104,4 @@ function failed(outcome: Outcome, { failure }: SmtpConnection): Trial {
     error: outcome.code === 0 ? code : '',
     isSilent: failure !== null && /^no reply within /.test(failure.message),
   };
-}
-
-export interface Diagnosis {
-  /** The sentence that describes the result. */
-  found: Sentence;
-  /** What to do; empty if the test passed. */
-  advice: Sentence[];
-}
-
-/** Error codes of Node and OpenSSL, and their causes. */
-const ERRORS: Readonly<Record<string, Cause>> = {
-  ENOTFOUND: 'no_host',
-  EAI_AGAIN: 'no_host',
-  EAI_FAIL: 'no_host',
-  ECONNREFUSED: 'closed_port',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-  ETIMEDOUT: 'unreachable',
-  EACCES: 'unreachable',
-  CERT_HAS_EXPIRED: 'expired',
-  CERT_NOT_YET_VALID: 'not_yet_valid',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'other_name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'unknown_issuer',
-  SELF_SIGNED_CERT_IN_CHAIN: 'unknown_issuer',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown_issuer',
-  UNABLE_TO_GET_ISSUER_CERT: 'unknown_issuer',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unknown_issuer',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'plain_port',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_port',
-};
-
-type CauseOf<Code> = Code extends `relay_test_${infer Cause}_cure` ? Cause : never;
-type Cause = CauseOf<SentenceCode>;
-
-/** Explains the result of a test. */
-export function diagnose(trial: Trial, relay: Relay): Diagnosis {
-  if (trial.stage === 'done') return { found: sentence('relay_test_passed'), advice: [] };
-  const cause = causeOf(trial, relay);
-  return { found: sentence(`relay_test_${cause}`), advice: [sentence(`relay_test_${cause}_cure`)] };
-}
-
-function causeOf({ stage, outcome, error, isSilent }: Trial, { tls, port }: Relay): Cause {
-  const known = ERRORS[error];
-  if (known !== undefined) return known;
-  const code = outcome?.code ?? 0;
-  // Port 465 uses TLS from the first byte (RFC 8314 3.3), so a client that waits for a plain-text greeting times out.
-  if (stage === 'connect' && code === 0 && tls !== 'implicit' && port === 465) return 'tls_port';
-  if (isSilent) return 'silent';
-  switch (stage) {
-    case 'tls':
-      return error === '' ? 'no_starttls' : 'no_tls';
-    case 'auth':
-      if (code === 0) return error === '' ? 'no_login' : 'closed';
-      return code >= 500 ? 'login' : 'busy';
-    case 'mail':
-      return code === 0 ? 'closed' : 'sender';
-    case 'rcpt':
-      return code === 0 ? 'closed' : 'recipient';
-    default:
-      return code === 0 ? 'closed' : 'greeting';
-  }
 }
