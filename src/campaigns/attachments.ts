@@ -10,8 +10,8 @@ const MIB = 1024 * 1024;
 /** The maximum size in bytes of all attachments of an account, including those of deleted single sends whose mails are kept. */
 const MAX_ACCOUNT_BYTES = 512 * MIB;
 /** The maximum number of attachments of an account. Each request that adds an attachment reads the sizes of all of them. */
-const MAX_ACCOUNT_FILES = 2000;
-/** The interval in milliseconds at which the background thread looks for files that are no longer needed. */
+const MAX_ACCOUNT_ATTACHMENTS = 2000;
+/** The interval in milliseconds at which the background thread looks for attachments that are no longer needed. */
 const REMOVAL_MS = 60_000;
 /** The number of mailings at which the background thread looks without a pause. */
 const PAGE_MAILINGS = 100;
@@ -33,28 +33,28 @@ export function listAttachments(db: Db, sendId: number): StoredAttachment[] {
 }
 
 /** Throws 409 if an account has no room for these attachments. Call it in the transaction that adds them. */
-export function requireRoomForFiles(
+export function requireRoomForAttachments(
   { $client }: Db,
   accountId: number,
   added: readonly Pick<StoredAttachment, 'size'>[],
 ): void {
-  const { files, bytes } = $client
-    .prepare<[{ account: number }], { files: number; bytes: number }>(`
-      SELECT count(*) AS files, ifnull(sum(size), 0) AS bytes FROM (
+  const { stored, bytes } = $client
+    .prepare<[{ account: number }], { stored: number; bytes: number }>(`
+      SELECT count(*) AS stored, ifnull(sum(size), 0) AS bytes FROM (
       SELECT f.size FROM single_sends s CROSS JOIN single_send_attachments f ON f.single_send_id = s.id WHERE s.user_id = @account
       UNION ALL SELECT f.size FROM single_send_attachments f INDEXED BY single_send_attachments_mailing
         CROSS JOIN mailings m ON m.id = f.mailing_id WHERE f.single_send_id IS NULL AND m.user_id = @account)`)
-    .get({ account: accountId }) ?? { files: 0, bytes: 0 };
+    .get({ account: accountId }) ?? { stored: 0, bytes: 0 };
   const sum = added.reduce((total, { size }) => total + size, bytes);
-  if (sum > MAX_ACCOUNT_BYTES || files + added.length > MAX_ACCOUNT_FILES)
-    throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB, count: MAX_ACCOUNT_FILES }));
+  if (sum > MAX_ACCOUNT_BYTES || stored + added.length > MAX_ACCOUNT_ATTACHMENTS)
+    throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB, count: MAX_ACCOUNT_ATTACHMENTS }));
 }
 
 /** Copies the attachments of a single send to another single send. Throws 409 if the account has no room for them. */
 export function copyAttachments(db: Db, accountId: number, from: number, to: number): void {
-  const files = listAttachments(db, from);
-  if (files.length === 0) return;
-  requireRoomForFiles(db, accountId, files);
+  const attachments = listAttachments(db, from);
+  if (attachments.length === 0) return;
+  requireRoomForAttachments(db, accountId, attachments);
   db.$client
     .prepare(
       `INSERT INTO single_send_attachments (single_send_id, file_name, type, size, bytes)
@@ -73,10 +73,10 @@ export function keepAttachments(db: Db, sendId: number, mailing_id: number): voi
  * removed in a transaction of its own, which takes a while because SQLite overwrites its bytes. The attachments of a single
  * send that was not launched are removed together with the single send (drizzle/triggers.sql).
  */
-export class UnusedFiles {
+export class UnusedAttachments {
   readonly #client: Database;
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** The id of the last mailing whose files have been looked at. */
+  /** The id of the last mailing whose attachments have been looked at. */
   #after = 0;
 
   constructor(client: Database) {
@@ -84,18 +84,18 @@ export class UnusedFiles {
   }
 
   /**
-   * Removes a file that is no longer needed, and further ones while `mayContinue` returns true. Returns true if there may be more.
+   * Removes an attachment that is no longer needed, and further ones while `mayContinue` returns true. Returns true if there may be more.
    * After the last mailing, does nothing for a minute. `monotonic` is the time of a monotonic clock in milliseconds.
    */
   remove(monotonic: number, mayContinue: () => boolean): boolean {
     if (monotonic < this.#nextAt) return false;
-    const nextFile = this.#client.prepare<[number], number>(NEXT_FILE).pluck();
+    const nextAttachment = this.#client.prepare<[number], number>(NEXT_ATTACHMENT).pluck();
     const remove = this.#client.prepare<[number]>('DELETE FROM single_send_attachments WHERE id = ?');
     const page = this.#client.prepare<[number], { id: number; is_needed: 0 | 1 }>(MAILINGS).all(this.#after);
     for (const { id, is_needed } of page) {
       if (is_needed === 0)
-        for (let file = nextFile.get(id); file !== undefined; file = nextFile.get(id)) {
-          remove.run(file);
+        for (let next = nextAttachment.get(id); next !== undefined; next = nextAttachment.get(id)) {
+          remove.run(next);
           if (!mayContinue()) return true;
         }
       this.#after = id;
@@ -107,12 +107,12 @@ export class UnusedFiles {
   }
 }
 
-/** SQL after FROM: the files `f` of deleted single sends. */
+/** SQL after FROM: the attachments `f` of deleted single sends. */
 const OF_DELETED =
   'single_send_attachments f INDEXED BY single_send_attachments_mailing WHERE f.single_send_id IS NULL';
-/** SQL: the next mailings of deleted single sends with files. `is_needed`: 1 if the mailing has not ended, or its mails are kept. */
+/** SQL: the next mailings of deleted single sends with attachments. `is_needed`: 1 if the mailing has not ended, or its mails are kept. */
 const MAILINGS = `
   SELECT d.id, EXISTS (SELECT 1 FROM mailings m WHERE m.id = d.id AND m.finished_at IS NULL)
     OR EXISTS (SELECT 1 FROM sent_facts k WHERE k.mailing_id = d.id) AS is_needed
   FROM (SELECT DISTINCT f.mailing_id AS id FROM ${OF_DELETED} AND f.mailing_id > ? ORDER BY 1 LIMIT ${PAGE_MAILINGS}) d`;
-const NEXT_FILE = `SELECT f.id FROM ${OF_DELETED} AND f.mailing_id = ? LIMIT 1`;
+const NEXT_ATTACHMENT = `SELECT f.id FROM ${OF_DELETED} AND f.mailing_id = ? LIMIT 1`;

@@ -222,7 +222,7 @@ export const releaseHold = operation({
   },
 });
 
-/** Returns whether all sending is held now, and what waits. */
+/** Returns why all sending is held now, null if it is not, and what waits. */
 export function currentHold({ db: { $client: client }, config, clock }: Pick<Deps, 'db' | 'config' | 'clock'>): Hold {
   const reason = sendingHeldReason(client);
   return {

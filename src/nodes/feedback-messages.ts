@@ -193,7 +193,7 @@ export interface Questions {
   /** The number of the variant that the recipient of a web copy got. */
   variant: { request: { token: string }; response: number | null };
   values: { request: { purpose: string; token: string }; response: Record<string, string> | null };
-  /** Makes the controller publish a mailing's content, or an image, in its bucket. Returns whether it exists. */
+  /** Makes the controller publish a mailing's content, or an image, in its bucket. Returns true if it exists. */
   mailing: { request: { mailing: number }; response: boolean };
   picture: { request: { picture: string }; response: boolean };
 }

@@ -15,7 +15,7 @@ import { DateEntries } from '../automations/date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails, NewMails } from '../automations/enrolment.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
 import { followTimeZone } from '../automations/waits.ts';
-import { UnusedFiles } from '../campaigns/attachments.ts';
+import { UnusedAttachments } from '../campaigns/attachments.ts';
 import { Launcher } from '../campaigns/launch.ts';
 import { completeFinishedSends } from '../campaigns/status.ts';
 import type { Config } from '../config.ts';
@@ -97,7 +97,7 @@ export class Background {
   readonly #oldEvents: OldEvents;
   readonly #oldRequests: OldRequests;
   readonly #oldMails: OldMails;
-  readonly #unusedFiles: UnusedFiles;
+  readonly #unusedAttachments: UnusedAttachments;
   readonly #worker: DeliveryWorker;
   readonly #transactional: TransactionalWorker;
   #isStopping = false;
@@ -133,7 +133,7 @@ export class Background {
     this.#oldEvents = new OldEvents(deps.db.$client, deps.config.EVENTS_DAYS);
     this.#oldRequests = new OldRequests(deps.db.$client);
     this.#oldMails = new OldMails(deps.db.$client);
-    this.#unusedFiles = new UnusedFiles(deps.db.$client);
+    this.#unusedAttachments = new UnusedAttachments(deps.db.$client);
     const warmUps = new WarmUps(deps.db.$client, deps.clock);
     const rates = new Rates(deps.clock, { perSecond, perDomain });
     const bounceDomain = deps.config.BOUNCE_DOMAIN;
@@ -234,7 +234,7 @@ export class Background {
         this.#oldRequests.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
       await part('files of deleted campaigns', async () =>
-        this.#unusedFiles.remove(clock.monotonic(), this.#timeSlice()),
+        this.#unusedAttachments.remove(clock.monotonic(), this.#timeSlice()),
       );
       await part('old mails as sent', async () => removeOldSentMails(db.$client, clock.now().getTime()));
       await part('old transactional mail', async () =>

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import t from 'tap';
-import { UnusedFiles } from '../../src/campaigns/attachments.ts';
+import { UnusedAttachments } from '../../src/campaigns/attachments.ts';
 import { createDkimKey } from '../../src/delivery/mime/dkim.ts';
 import { removeOldSentMails } from '../../src/delivery/sending/sent-mails.ts';
 import { insertDkimKey } from '../../src/senders/dkim-keys.ts';
@@ -35,7 +35,7 @@ async function launch(app: TestApp) {
 }
 
 const rows = (app: TestApp) => app.db.prepare('SELECT count(*) FROM single_send_attachments').pluck().get();
-const removeUnused = (app: TestApp) => new UnusedFiles(app.db).remove(0, () => true);
+const removeUnused = (app: TestApp) => new UnusedAttachments(app.db).remove(0, () => true);
 const mailsOf = (app: TestApp) => Promise.all(outboxOf(app).map(({ raw }) => PostalMime.parse(raw)));
 const hash = (bytes: unknown) =>
   createHash('sha256')
@@ -191,7 +191,7 @@ t.test('files that are still needed are looked at page by page and keep no other
     INSERT INTO single_send_attachments (mailing_id, file_name, type, size, bytes) SELECT 1000 + at, 'x', 'text/plain', 1, 'x' FROM n;
     INSERT INTO sent_facts (mailing_id, facts, created_at)
       SELECT mailing_id, '', 0 FROM single_send_attachments WHERE mailing_id NOT IN (1001, 1250)`);
-  const files = new UnusedFiles(app.db);
+  const files = new UnusedAttachments(app.db);
   const steps: unknown[] = [];
   for (let more = true; more; steps.push(rows(app))) more = files.remove(0, () => true);
   t.strictSame(steps, [249, 249, 248]);

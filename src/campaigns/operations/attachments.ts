@@ -11,7 +11,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { identifier, integer, isoTimestampSchema, line, text, unchangedSince } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { listAttachments, requireRoomForFiles } from '../attachments.ts';
+import { listAttachments, requireRoomForAttachments } from '../attachments.ts';
 import { requireChangeable, type SingleSend } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
 
@@ -50,7 +50,7 @@ export const addAttachment = operation({
       if (kind !== null) throw invalid('name', sentence('attachment_kind', { kind }));
       if (before.reduce((sum, { size }) => sum + size, attachment.size) > MAX_ATTACHED_BYTES)
         throw invalid('content', sentence('attachments_large', { size: MAX_ATTACHED_BYTES / MIB }));
-      requireRoomForFiles(db, send.user_id, [attachment]);
+      requireRoomForAttachments(db, send.user_id, [attachment]);
       const bytes = Buffer.concat([...decodePieces(file, attachment, before.length)]);
       return db
         .insert(singleSendAttachments)

@@ -61,7 +61,7 @@ export function mailingsToEnqueue(client: Database): { id: number; state: 'enque
 /**
  * Adds ledger rows for the audience in short transactions until `mayContinue` returns false. Progress is stored, so the next call
  * continues, even after a crash. When the whole audience is enqueued, the state of the mailing becomes `sending`; the worker cancels the
- * rows of a cancelled mailing. Returns whether there was anything to do.
+ * rows of a cancelled mailing. Returns true if there was anything to do.
  */
 export async function enqueueRecipients(
   client: Database,

@@ -1,5 +1,4 @@
 /** The delivery worker. In rounds, it claims recipients, sends their mails and records the results. */
-
 import { domainOf } from '../../audience/contacts/addresses.ts';
 import type { Db } from '../../database/open.ts';
 import type { Log } from '../../log.ts';
@@ -20,13 +19,13 @@ import type { Rates } from './rates.ts';
 import { ResultBuffer } from './result-buffer.ts';
 
 const CANCEL_ROWS = 250;
-/** The kinds of mailings that respect the account's sending hours. */
-const CAMPAIGNS: ReadonlySet<OpenMailing['owner_kind']> = new Set(['single', 'schedule']);
+/** The kinds of mailings that leave only within the account's sending hours. */
+const KINDS_WITH_HOURS: ReadonlySet<OpenMailing['owner_kind']> = new Set(['single', 'schedule']);
 
 interface WorkerDeps {
   db: Db;
   clock: Clock;
-  /** Whether claims are given to sender nodes, which keep them while this process restarts. */
+  /** True if claims are given to sender nodes, which keep them while this process restarts. */
   hasNodes: boolean;
   /** Creates the hand-offs. */
   openHandoffs(deps: HandoffsDeps): Handoffs;
@@ -169,28 +168,28 @@ export class DeliveryWorker {
     this.#outcomes.judgeWaiting(open, mayClaim);
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const warmed = this.#deps.warmUps.startRound(open);
-    const due = mayClaim ? this.#mayLeaveNow(warmed.filter(({ is_due }) => is_due === 1)) : [];
-    const { batches, postponed, held } = this.#ledger.inTransaction(() => {
+    const due = mayClaim ? this.#withinHours(warmed.filter(({ is_due }) => is_due === 1)) : [];
+    const { batches, postponed, heldIds } = this.#ledger.inTransaction(() => {
       this.#deps.pacing.startRound();
       this.#record(open);
-      const held = this.#holdByResults(open);
+      const heldIds = this.#holdByResults(open);
       const claimed = mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
       const limited = this.#limited(claimed);
       this.#handoffs.assign(limited.batches);
-      return { ...limited, held };
+      return { ...limited, heldIds };
     });
-    for (const id of held) this.#stopped.add(id);
+    for (const id of heldIds) this.#stopped.add(id);
     this.#clearRecorded();
     for (const { claim, due_at } of postponed) this.#results.requeue(claim, due_at);
     return batches;
   }
 
-  /** Removes the mailings of campaigns and automations whose account is outside its sending hours. */
-  #mayLeaveNow(due: readonly OpenMailing[]): readonly OpenMailing[] {
+  /** Returns these mailings without those of campaigns and automations whose account is outside its sending hours. */
+  #withinHours(due: readonly OpenMailing[]): readonly OpenMailing[] {
     const { db, clock, timeZone } = this.#deps;
     const waiting = due.length === 0 ? null : waitingAccounts(db.$client, clock.now(), timeZone);
     if (waiting === null || waiting.size === 0) return due;
-    return due.filter(({ owner_kind: kind, user_id }) => !(CAMPAIGNS.has(kind) && waiting.has(user_id)));
+    return due.filter(({ owner_kind: kind, user_id }) => !(KINDS_WITH_HOURS.has(kind) && waiting.has(user_id)));
   }
 
   /** Holds the mailings of campaigns whose results exceed a limit, before more recipients are claimed. Returns their ids. */

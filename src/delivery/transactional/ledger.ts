@@ -46,7 +46,7 @@ export interface MailResult {
   state: FinalState | 'queued';
   reply: Said;
   due_at: number;
-  /** Whether to suppress the address, because it does not exist. */
+  /** True if the address is suppressed, because it does not exist. */
   suppress: boolean;
 }
 

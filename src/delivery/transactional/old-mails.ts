@@ -68,7 +68,7 @@ export class OldMails {
   }
 
   /**
-   * Removes some of the old records in one short transaction. Returns whether there is more to do at once. `now` is epoch milliseconds,
+   * Removes some of the old records in one short transaction. Returns true if there is more to do at once. `now` is epoch milliseconds,
    * `monotonic` milliseconds of a monotonic clock.
    */
   continueRemoval(now: number, monotonic: number): boolean {

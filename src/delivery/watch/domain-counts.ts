@@ -78,7 +78,7 @@ export class DomainCounts {
     this.#clock = clock;
   }
 
-  /** Continues counting while `mayContinue()` is true. Returns whether there is more to do at once. */
+  /** Continues counting while `mayContinue()` is true. Returns true if there is more to do at once. */
   async countOn(mayContinue: () => boolean): Promise<boolean> {
     this.#count ??= this.#next();
     const count = this.#count;
