@@ -7,7 +7,7 @@ import { page } from '../http/pages/document.tsx';
 import { messagePage, pageRoute } from '../http/pages/layout.ts';
 import { chooseWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
-import { findSenderByLink, verifySender } from '../senders/senders.ts';
+import { findSenderByLink, verifySender } from '../senders/verification.ts';
 
 interface ByToken {
   Params: { token: string };

@@ -1,10 +1,14 @@
-/** Holds campaigns when their target is deleted, or when a custom field is deleted that the rules of their segment need. */
-import { or, sql } from 'drizzle-orm';
+/**
+ * Holds campaigns when their target or sender is deleted, or when a custom field is deleted that the rules of their segment need.
+ */
+import { eq, or, sql } from 'drizzle-orm';
 import { segmentProblem } from '../audience/segments/broken-rules.ts';
 import { holdAutomations } from '../automations/status.ts';
 import { recordHold } from '../campaigns/large-writes.ts';
 import type { Db } from '../database/open.ts';
 import { type HeldCode, singleSends, type Target } from '../database/schema/index.ts';
+import { holdFor } from '../delivery/queue/holds.ts';
+import { holdMailingsOfSender } from '../delivery/queue/mailing-state.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 
 /** What sentences call the tables of targets. */
@@ -50,6 +54,20 @@ export function holdCampaignsUsingSegments(db: Db, segmentIds: readonly number[]
     const problem = segmentProblem(db, id) ?? '';
     hold(db, { table: 'segments', id }, 'segment_broken', problem, problem, now);
   }
+}
+
+/**
+ * Holds the campaigns that use a deleted sender: queued single sends become drafts, running ones are held, and live
+ * automations become drafts, each with the reason. Call inside the transaction of the deletion, and `finishHolds` after
+ * it. Returns the ids of the sender's unfinished mailings: once the worker has acknowledged their state, no more mail
+ * is sent from this sender.
+ */
+export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
+  const reason = holdFor('sender_deleted');
+  recordHold(db, eq(singleSends.sender_id, senderId), reason, now);
+  const hasMailFromSender = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
+  holdAutomations(db, hasMailFromSender, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);
+  return holdMailingsOfSender(db.$client, senderId, reason);
 }
 
 function hold(

@@ -1,6 +1,6 @@
 /** Bodies of requests that make a sender, and what its owner does then. */
 import { senders } from '../../src/database/schema/index.ts';
-import { verifySender } from '../../src/senders/senders.ts';
+import { verifySender } from '../../src/senders/verification.ts';
 import type { TestApp } from './app.ts';
 
 export const SHOP_SENDER = {

@@ -38,7 +38,7 @@ import {
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
 import { type Context, operation } from '../../operations/operation.ts';
-import { firstSenderId } from '../../senders/senders.ts';
+import { firstSenderId } from '../../senders/first-sender.ts';
 import { mailWarnings } from '../../templates/content-warnings.ts';
 import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { closeVersion, withTemplateCopied } from '../../templates/mail-content.ts';

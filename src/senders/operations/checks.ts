@@ -34,7 +34,7 @@ import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { activateDkimKeys, DKIM_KEY_STATES } from '../dkim-keys.ts';
 import { listSenderDomains, type SenderDomain, senderDomain } from '../domains.ts';
-import { listLastVerifications, resendAllowedAt } from '../senders.ts';
+import { listLastVerifications, resendAllowedAt } from '../verification.ts';
 import { Verification } from './senders.ts';
 
 const SenderVerification = Type.Object({

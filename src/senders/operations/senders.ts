@@ -47,7 +47,8 @@ import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
-import { findLastVerification, holdCampaignsUsingSender, sendVerification } from '../senders.ts';
+import { holdCampaignsUsingSender } from '../hold-campaigns.ts';
+import { findLastVerification, sendVerification } from '../verification.ts';
 
 const Sender = Type.Object({
   id: integer(),

@@ -29,7 +29,7 @@ import type { Tokens } from '../../delivery/links/tokens.ts';
 import { findAudienceContact } from '../../delivery/queue/enqueue-recipients.ts';
 import { Failure } from '../../errors/failure.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
-import { firstSenderId } from '../../senders/senders.ts';
+import { firstSenderId } from '../../senders/first-sender.ts';
 import { findUser } from '../../users/users.ts';
 import { findTemplateCodes } from '../mail-content.ts';
 

@@ -1,19 +1,16 @@
-/** The verification of senders, and the effects of verifying or deleting a sender on campaigns that use it. */
-import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
+/** The verification of senders: its mails, its links, and the release of the campaigns that waited for it. */
+import { eq, inArray } from 'drizzle-orm';
 import { addressId } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { holdAutomations } from '../automations/status.ts';
-import { recordHold } from '../campaigns/large-writes.ts';
 import { releaseSendsOfSenders } from '../campaigns/status.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy } from '../database/ownership.ts';
-import { DELIVERY_STATE, type HeldCode, senders, singleSends } from '../database/schema/index.ts';
+import { DELIVERY_STATE, type HeldCode, senders } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
-import { holdFor } from '../delivery/queue/holds.ts';
 import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
-import { createMailing, holdMailingsOfSender, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
-import { type Said, sentence } from '../errors/sentences.ts';
+import { createMailing, releaseMailingsOfSenders } from '../delivery/queue/mailing-state.ts';
+import type { Said } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
 import type { LanguageCode } from '../languages.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
@@ -41,17 +38,14 @@ interface Verification {
 
 type StoredVerification = Omit<Verification, 'reply' | 'held_reason'> & Record<'reply' | 'held_reason', string | null>;
 
-/** Returns the id of the first sender of an account, a verified one if there is any; 0 if the account has no sender. */
-export function firstSenderId(db: Db, accountId: number): number {
-  const sender = db
-    .select({ id: senders.id })
-    .from(senders)
-    .where(ownedBy(senders, accountId))
-    .orderBy(desc(senders.is_verified), asc(senders.id))
-    .limit(1)
-    .get();
-  return sender?.id ?? 0;
-}
+/** The columns of `StoredVerification`. */
+const COLUMNS = 'm.created_at AS sent_at, m.held_code, m.held_reason, d.state, d.attempt AS attempts, d.reply';
+/** SQL for the verification mails of senders `s` to addresses `a`. */
+const VERIFICATIONS = `
+  FROM senders s
+    CROSS JOIN mailings m INDEXED BY mailings_verification ON m.owner_kind = 'system' AND m.owner_id = s.id
+    CROSS JOIN deliveries d ON d.mailing_id = m.id
+    CROSS JOIN addresses a ON a.id = d.address_id`;
 
 /**
  * Returns the newest verification mail of the account to the address of this sender, whichever of the account's senders requested it;
@@ -60,11 +54,7 @@ export function firstSenderId(db: Db, accountId: number): number {
 export function findLastVerification(db: Db, sender: Sender): Verification | undefined {
   const row = db.$client
     .prepare<[number, string], StoredVerification>(`
-      SELECT m.created_at AS sent_at, m.held_code, m.held_reason, d.state, d.attempt AS attempts, d.reply
-      FROM senders s
-        CROSS JOIN mailings m INDEXED BY mailings_verification ON m.owner_kind = 'system' AND m.owner_id = s.id
-        CROSS JOIN deliveries d ON d.mailing_id = m.id
-        CROSS JOIN addresses a ON a.id = d.address_id
+      SELECT ${COLUMNS} ${VERIFICATIONS}
       WHERE s.user_id = ? AND a.normalized_email = ? ORDER BY m.id DESC LIMIT 1`)
     .get(sender.user_id, parseAddress(sender.from_email)?.normalized ?? '');
   return row && verificationOf(row);
@@ -74,11 +64,7 @@ export function findLastVerification(db: Db, sender: Sender): Verification | und
 export function listLastVerifications(db: Db, accountId: number): Map<string, Verification> {
   const rows = db.$client
     .prepare<[number], StoredVerification & { normalized_email: string }>(`
-      SELECT a.normalized_email, m.created_at AS sent_at, m.held_code, m.held_reason, d.state, d.attempt AS attempts, d.reply
-      FROM senders s
-        CROSS JOIN mailings m INDEXED BY mailings_verification ON m.owner_kind = 'system' AND m.owner_id = s.id
-        CROSS JOIN deliveries d ON d.mailing_id = m.id
-        CROSS JOIN addresses a ON a.id = d.address_id
+      SELECT a.normalized_email, ${COLUMNS} ${VERIFICATIONS}
       WHERE s.user_id = ? ORDER BY m.id`)
     .all(accountId);
   return new Map(rows.map(({ normalized_email, ...verification }) => [normalized_email, verificationOf(verification)]));
@@ -162,7 +148,7 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
     const verified = tx
       .select({ id: senders.id, from_email: senders.from_email })
       .from(senders)
-      .where(and(eq(senders.user_id, sender.user_id), sql`${senders.deleted_at} IS NULL`))
+      .where(ownedBy(senders, sender.user_id))
       .all()
       .filter(({ from_email }) => parseAddress(from_email)?.normalized === normalized)
       .map(({ id }) => id);
@@ -172,18 +158,4 @@ export function verifySender(db: Db, sender: Sender, address: string, now: Date,
     releaseSendsOfSenders(db, verified, now, graceMinutes);
     releaseMailingsOfSenders(db.$client, verified);
   });
-}
-
-/**
- * Holds the campaigns that use a deleted sender: queued single sends become drafts, running ones are held, and live
- * automations become drafts, each with the reason. Call inside the transaction of the deletion, and `finishHolds` after
- * it. Returns the ids of the sender's unfinished mailings: once the worker has acknowledged their state, no more mail
- * is sent from this sender.
- */
-export function holdCampaignsUsingSender(db: Db, senderId: number, now: string): number[] {
-  const reason = holdFor('sender_deleted');
-  recordHold(db, eq(singleSends.sender_id, senderId), reason, now);
-  const hasMailFromSender = sql`id IN (SELECT automation_id FROM automation_schedules WHERE sender_id = ${senderId})`;
-  holdAutomations(db, hasMailFromSender, { ...reason, held_reason: sentence('held_mails_sender_deleted') }, now);
-  return holdMailingsOfSender(db.$client, senderId, reason);
 }
