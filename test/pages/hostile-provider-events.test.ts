@@ -1,7 +1,7 @@
 /** Requests to the addresses for mail providers that nobody should send: other accounts' mail, malformed and hostile bodies, floods. */
 import fc from 'fast-check';
 import t from 'tap';
-import { LAST_ACCEPTED_BEFORE } from '../../src/delivery/feedback/providers/apply-events.ts';
+import { LAST_ACCEPTED_BEFORE } from '../../src/delivery/feedback/providers/event-recipients.ts';
 import { startApp } from '../support/app.ts';
 import {
   intakesOf,

@@ -1,6 +1,6 @@
 /** What becomes of transactional mail: suppression, retries, rates, holds, turns of accounts, bounces and complaints. */
 import t from 'tap';
-import { recipientFinder } from '../../../src/delivery/feedback/providers/apply-events.ts';
+import { recipientFinder } from '../../../src/delivery/feedback/providers/event-recipients.ts';
 import { holdSending, releaseSending } from '../../../src/delivery/queue/holds.ts';
 import { QUEUE_QUERIES } from '../../../src/delivery/transactional/ledger.ts';
 import { recordReturned } from '../../../src/delivery/transactional/returned.ts';
