@@ -56,7 +56,7 @@ import {
   storeLanguages,
 } from './feeds.ts';
 import { issueOf, MAX_DIGEST_ITEMS, nextItems } from './issues.ts';
-import { pollResult } from './polling.ts';
+import { pollResult } from './poll-results.ts';
 
 const MAX_URL_CHARACTERS = 2000;
 const FIRST_WEEKDAY = 1;
