@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
-import { type BuiltIn, listTemplates, templateFile } from '../src/database/reference-data.ts';
+import { type BuiltIn, listTemplates, templateFile } from '../src/database/built-in-templates.ts';
 import { mergeHtml, scan } from '../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../src/delivery/content/mjml.ts';
 import { inBrowser, screenshot } from './browser.ts';

@@ -8,7 +8,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { type BuiltIn, listTemplates, templateFile } from '../src/database/reference-data.ts';
+import { type BuiltIn, listTemplates, templateFile } from '../src/database/built-in-templates.ts';
 import { builtInTemplate } from '../src/database/template-texts.ts';
 import { SHOW_TO } from '../src/delivery/content/block-attributes.ts';
 import { escapeHtml, mergeHtml } from '../src/delivery/content/merge.ts';

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { type PlacesCoding, placesBody, placesEtag } from '../../src/audience/places/body.ts';
-import { seedPlaces } from '../../src/database/reference-data.ts';
+import { seedPlaces } from '../../src/database/place-data.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
 const client = emptyTables();

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { databaseFault, openingFault } from '../../src/database/faults.ts';
 import { assertVersion, connect, type Db, migrateAndSeed, schemaState } from '../../src/database/open.ts';
-import { readPlacesIndex } from '../../src/database/reference-data.ts';
+import { readPlacesIndex } from '../../src/database/place-data.ts';
 import { lockForServer } from '../../src/database/server-lock.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
 

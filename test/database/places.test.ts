@@ -2,7 +2,7 @@
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import t from 'tap';
 import { OTHER_NAMES } from '../../src/audience/places/other-names.ts';
-import { seedPlaces } from '../../src/database/reference-data.ts';
+import { seedPlaces } from '../../src/database/place-data.ts';
 import { emptyTables, placesAnswer } from '../support/places.ts';
 
 const client = emptyTables();

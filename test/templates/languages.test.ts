@@ -1,7 +1,7 @@
 /** The built-in templates in eight languages: every text is translated, the check finds nothing, and the account's language chooses. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { listTemplates, templateFile } from '../../src/database/reference-data.ts';
+import { listTemplates, templateFile } from '../../src/database/built-in-templates.ts';
 import { builtInTemplate, templateTexts } from '../../src/database/template-texts.ts';
 import { placeholderNames, scan } from '../../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';

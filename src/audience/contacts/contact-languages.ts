@@ -1,5 +1,5 @@
 /** The languages of contacts, as ISO 639-1 codes, and the usual language of a country. */
-import { readCountries } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/place-data.ts';
 import { PAGE_LANGUAGES } from '../../languages.ts';
 
 /** The longest text that may be a language: a tag of BCP 47 with its subtags, or a name. */

@@ -1,5 +1,5 @@
 /** Finds the country that a text in a CSV file stands for: a name, an ISO code or an id. */
-import { readCountries } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/place-data.ts';
 
 let idsByText: Map<string, number> | undefined;
 

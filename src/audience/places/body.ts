@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { PLACES, type PlacesIndex, readPlacesIndex } from '../../database/reference-data.ts';
+import { PLACES, type PlacesIndex, readPlacesIndex } from '../../database/place-data.ts';
 
 export type PlacesCoding = 'br' | 'gzip' | 'identity';
 

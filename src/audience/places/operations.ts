@@ -3,7 +3,7 @@
 import { and, asc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { fold } from '../../database/functions/fold.ts';
-import { readCountries } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/place-data.ts';
 import { cities, states } from '../../database/schema/index.ts';
 import { integer, line, nullable, optionalReference } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';

@@ -3,7 +3,7 @@
  * several templates, texts with merge tags, lines that end with a comma, and the footer are not samples, because they are meant to stay.
  */
 import { readFileSync } from 'node:fs';
-import { listTemplates, templateFile } from '../../database/reference-data.ts';
+import { listTemplates, templateFile } from '../../database/built-in-templates.ts';
 import { templateHtml } from '../../database/template-texts.ts';
 import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage } from '../../languages.ts';
 import { type MailContent, readHtml } from './mail-checks.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { customValuePath, ZONE_FIELD } from '../../audience/fields/custom-fields.ts';
 import { DATA } from '../../database/data-folder.ts';
-import { readCountries } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/place-data.ts';
 import { isTimeZone } from '../../time/zones.ts';
 
 /** The number of characters of a custom value that are compared with the names of zones. No zone has a longer name. */

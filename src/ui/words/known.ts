@@ -1,6 +1,6 @@
 /** The labels of fields, languages, countries and other values of the API, in the user's language. */
 import { languageCodes } from '../../audience/contacts/contact-languages.ts';
-import { readCountries } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/place-data.ts';
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { isWordKey, type Language } from './index.ts';
 

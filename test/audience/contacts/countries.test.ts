@@ -2,7 +2,7 @@
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 import t from 'tap';
 import { countryId } from '../../../src/audience/contacts/countries.ts';
-import { seedPlaces } from '../../../src/database/reference-data.ts';
+import { seedPlaces } from '../../../src/database/place-data.ts';
 import { emptyTables } from '../../support/places.ts';
 
 const client = emptyTables();

@@ -1,6 +1,6 @@
 /** Single sends that each recipient gets at the same time by their own clock. */
 import t, { type Test } from 'tap';
-import { readCountries } from '../../../src/database/reference-data.ts';
+import { readCountries } from '../../../src/database/place-data.ts';
 import type { TestApp } from '../../support/app.ts';
 import { DAY, HOUR, mailsInBrief } from '../../support/automations.ts';
 import { createSend, readyToSend, sendReport } from '../../support/single-sends.ts';

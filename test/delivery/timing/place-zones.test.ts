@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DATA } from '../../../src/database/data-folder.ts';
-import { readCountries, seedPlaces } from '../../../src/database/reference-data.ts';
+import { readCountries, seedPlaces } from '../../../src/database/place-data.ts';
 import { findZone } from '../../../src/delivery/timing/place-zones.ts';
 import { isTimeZone, toUtc } from '../../../src/time/zones.ts';
 import { emptyTables } from '../../support/places.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { connect, type Db } from '../../../src/database/open.ts';
-import { readCountries } from '../../../src/database/reference-data.ts';
+import { readCountries } from '../../../src/database/place-data.ts';
 import { SENDER } from '../../support/sender.ts';
 import { Service, startSink } from '../../support/service.ts';
 
