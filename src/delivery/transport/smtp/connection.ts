@@ -2,7 +2,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { isMailText } from '../../mime/mail-data.ts';
-import { type Reply, ReplyReader } from './outcome.ts';
+import { type Reply, ReplyReader } from './reply-reader.ts';
 
 export interface ConnectionListener {
   /** A complete reply arrived. */
@@ -22,6 +22,7 @@ const ADDRESS_ATTEMPT_MS = 3_000;
 /** The size of the receive buffer without TLS, in bytes. */
 const RECEIVE_BYTES = 4_096;
 
+/** A connection to a relay. It knows nothing of the mails that are sent over it. */
 export class SmtpConnection {
   readonly #monotonic: () => number;
   readonly #closed: (connection: SmtpConnection) => void;
@@ -83,7 +84,7 @@ export class SmtpConnection {
 
   /** Starts TLS on the connection (RFC 3207 4) and calls back once it is established. */
   secure(host: string, verify: boolean, done: () => void): void {
-    if (!this.#reader.empty) {
+    if (!this.#reader.isEmpty) {
       // The connection is closed, because otherwise a reply injected by an attacker before TLS would be treated as sent under TLS.
       this.fail(new Error('the relay sent plain text after it agreed to STARTTLS'));
       return;

@@ -1,8 +1,9 @@
 /** The SMTP handshake, from TCP connection to the first MAIL FROM: greeting, EHLO, TLS, login. */
 import { isIPv6 } from 'node:net';
 import type { ConnectionListener, SmtpConnection } from './connection.ts';
-import { type Outcome, type Reply, replyOutcome, type Stage, withoutReply } from './outcome.ts';
+import { type Outcome, replyOutcome, type Stage, withoutReply } from './outcome.ts';
 import { type Relay, relayName } from './relay-urls.ts';
+import type { Reply } from './reply-reader.ts';
 import type { Timeouts } from './timeouts.ts';
 
 /** The extensions announced by the SMTP relay that matter to a transaction. */

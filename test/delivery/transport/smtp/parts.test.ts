@@ -1,13 +1,9 @@
 /** The parts of the SMTP client that need no network: relays, replies, outcomes, dot-stuffing. */
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  type Reply,
-  ReplyReader,
-  replyOutcome,
-  withoutReply,
-} from '../../../../src/delivery/transport/smtp/outcome.ts';
+import { replyOutcome, withoutReply } from '../../../../src/delivery/transport/smtp/outcome.ts';
 import { parseRelays, relayName } from '../../../../src/delivery/transport/smtp/relay-urls.ts';
+import { type Reply, ReplyReader } from '../../../../src/delivery/transport/smtp/reply-reader.ts';
 import { stuffDots } from '../../../../src/delivery/transport/smtp/session/message-writer.ts';
 import { RFC_TIMEOUTS } from '../../../../src/delivery/transport/smtp/timeouts.ts';
 

@@ -1,10 +1,11 @@
 /** One open connection that sends one mail after another: passes replies to the transactions and performs the resulting actions. */
 import type { ConnectionListener, SmtpConnection } from '../connection.ts';
 import type { Extensions } from '../handshake.ts';
-import type { Outcome, Reply } from '../outcome.ts';
+import type { Outcome } from '../outcome.ts';
 import type { PendingHandoff } from '../pending-handoffs.ts';
 import type { RelayState } from '../relay-state.ts';
 import { relayName } from '../relay-urls.ts';
+import type { Reply } from '../reply-reader.ts';
 import type { Timeouts } from '../timeouts.ts';
 import { MessageWriter } from './message-writer.ts';
 import {

@@ -23,7 +23,8 @@
  * must be closed.
  */
 import type { Extensions } from '../handshake.ts';
-import { type Outcome, type Reply, replyOutcome, type Stage, withoutReply } from '../outcome.ts';
+import { type Outcome, replyOutcome, type Stage, withoutReply } from '../outcome.ts';
+import type { Reply } from '../reply-reader.ts';
 
 export type State = 'idle' | 'rset' | 'mail' | 'rcpt' | 'data' | 'message' | 'unflushed' | 'end' | 'empty';
 
