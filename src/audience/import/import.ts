@@ -23,7 +23,6 @@ import {
   type ImportOptions,
   type ImportProgress,
   sharedProgress,
-  valueAfter,
 } from './import-job.ts';
 import { addToLists, importTrackingChoices, leavingNotes, markLeavers, stageLeavers } from './lists.ts';
 import { makeFields, makeSegments } from './make-lists.ts';
@@ -31,6 +30,7 @@ import type { RowError } from './rows.ts';
 import { dropStaged, MAX_ERRORS, type StagedFile, stage } from './staging.ts';
 import { limitUndo, UNDO_MS } from './undo.ts';
 import { type Chunk, UndoRecorder } from './undo-records.ts';
+import { valueAfter } from './value-after.ts';
 
 /** What an import did. */
 export interface ImportReport {

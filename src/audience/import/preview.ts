@@ -11,12 +11,12 @@ import {
   type ImportProgress,
   type LeavingCount,
   sharedProgress,
-  valueAfter,
 } from './import-job.ts';
 import { stageLeavers } from './lists.ts';
 import { plannedFields } from './make-lists.ts';
 import type { RowError } from './rows.ts';
 import { dropStaged, type StagedFile, stage } from './staging.ts';
+import { valueAfter } from './value-after.ts';
 
 /**
  * The kinds of contacts in a preview. `skipped` contacts exist already and stay unchanged because of the options. `left` contacts have

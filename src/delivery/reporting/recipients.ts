@@ -1,8 +1,5 @@
 /** Finds recipients of a mailing by state, reason, clicked link or the beginning of their address, a page at a time. */
-import type { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { type CsvValue, csvStream } from '../../audience/csv-write.ts';
 import { fold } from '../../database/functions/fold.ts';
 import { reasonKind } from '../../database/functions/reply-kind.ts';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
@@ -119,7 +116,7 @@ export function findRecipients(
   return { recipients, next: rows.length < most || last === undefined ? null : String(last.key) };
 }
 
-/** SQL: whether delivery `d` to address `a` passes the parts of the filter that no index finds. */
+/** Returns the condition that delivery `d` to address `a` passes the parts of the filter that no index finds. */
 function wantedSql({ did, domain }: RecipientFilter): string {
   return [
     did === undefined ? '1' : ACTIVITIES[did],
@@ -155,7 +152,7 @@ function indexQuery(filter: RecipientFilter, state: number | null): { select: st
         WHERE user_id = @account AND normalized_email >= @search AND normalized_email < @end AND normalized_email > @after
         ORDER BY normalized_email LIMIT ${MAX_SEARCHED}) a
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = @mailing AND d.address_id = a.id
-      WHERE true ${clicked(filter)} ORDER BY a.normalized_email`;
+      WHERE true ${clickedSql(filter)} ORDER BY a.normalized_email`;
     return { select, first: '' };
   }
   if (filter.link !== undefined) {
@@ -173,36 +170,10 @@ function indexQuery(filter: RecipientFilter, state: number | null): { select: st
   return { select, first: 0 };
 }
 
-function clicked({ link }: RecipientFilter): string {
+/** Returns the condition that the recipient of delivery `d` clicked the link of the filter; an empty text if it names no link. */
+function clickedSql({ link }: RecipientFilter): string {
   return link === undefined
     ? ''
     : `AND EXISTS (SELECT 1 FROM events e INDEXED BY events_link WHERE e.mailing_id = @mailing AND e.kind = 'click'
         AND e.link_number = @link AND e.delivery_id = d.id)`;
-}
-
-const CSV_COLUMNS = ['email', 'state', 'why', 'attempts', 'opens', 'clicks', 'updated_at'] as const;
-const CSV_PAGE_ROWS = 500;
-
-/** Returns all matching recipients as a CSV stream, which is read a page at a time as fast as the client reads. */
-export function exportRecipients(
-  client: Database,
-  mailing: { id: number; accountId: number },
-  filter: RecipientFilter,
-): Readable {
-  async function* pages(): AsyncGenerator<CsvValue[][]> {
-    for (let after: string | null = ''; after !== null; await setImmediate()) {
-      const page: ReturnType<typeof findRecipients> = findRecipients(client, mailing, filter, after, CSV_PAGE_ROWS);
-      yield page.recipients.map(({ email, state, reply, attempts, opens, clicks, updated_at }) => [
-        email,
-        state,
-        reply && String(reply),
-        attempts,
-        opens,
-        clicks,
-        updated_at && new Date(updated_at).toISOString(),
-      ]);
-      after = page.next;
-    }
-  }
-  return csvStream(CSV_COLUMNS, pages());
 }

@@ -21,7 +21,7 @@ interface Call {
   Params: { id?: string };
 }
 
-/** Registers the pages that add, change and delete segments. */
+/** Registers the pages that add and change segments. */
 export async function editScreens(app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request) => requireEditor(request));
 
