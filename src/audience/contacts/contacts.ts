@@ -1,14 +1,12 @@
-/** Validates contacts, and creates, changes and deletes single ones. The import writes many at once. */
-
+/** Creates, changes and deletes single contacts. The import writes many at once. */
 import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { isOwned, ownedBy, recordId } from '../../database/ownership.ts';
-import { contacts, contactTypes, countries } from '../../database/schema/index.ts';
+import { contacts, contactTypes } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
-import type { Said } from '../../errors/sentences.ts';
-import { type CustomField, isValidValue, listCustomFields } from '../fields/custom-fields.ts';
+import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { moveRecordsToAddress } from '../import/undo-records.ts';
 import {
   peopleOf,
@@ -49,60 +47,6 @@ function ownedContact(accountId: number, id: unknown): SQL | undefined {
 /** Returns true if the account has this contact type. */
 export function hasContactType(db: Db, accountId: number, id: unknown): boolean {
   return isOwned(db, contactTypes, id, accountId);
-}
-
-/** The maximum number of custom fields named in one answer, because a request can contain thousands of wrong ones. */
-const MAX_NAMED_FIELDS = 20;
-
-/** What the check of a contact reads from the database. */
-export interface ContactFacts {
-  hasList(id: number): boolean;
-  hasCountry(id: number): boolean;
-  isErased(email: string | undefined): boolean;
-  /** The types of the account's custom fields by name. */
-  fieldTypes(): ReadonlyMap<string, CustomField['field_type']>;
-}
-
-/** Returns the field errors of a contact that only the database reveals, as pairs of field and text. */
-export function contactErrors(db: Db, accountId: number, input: Partial<ContactInput>): [string, Said][] {
-  return errorsByFacts(input, {
-    hasList: (id) => hasContactType(db, accountId, id),
-    hasCountry: (id) => countryExists(db, id),
-    isErased: (email) => isErased(db.$client, accountId, email),
-    fieldTypes: () => fieldTypes(listCustomFields(db, accountId)),
-  });
-}
-
-/** Returns the field errors of a contact, as `contactErrors` does, from facts that a caller with many contacts has read once for all. */
-export function errorsByFacts(input: Partial<ContactInput>, facts: ContactFacts): [string, Said][] {
-  const errors: [string, Said][] = [];
-  const { contact_type_id, country, language, custom_field } = input;
-  if (contact_type_id !== undefined && !facts.hasList(contact_type_id)) {
-    errors.push(['contact_type_id', messages.selected('contact_type_id')]);
-  }
-  if (country != null && !facts.hasCountry(country)) errors.push(['country', messages.selected('country')]);
-  if (language && languageCode(language) === null) errors.push(['language', messages.selected('language')]);
-  for (const field of ['email', 'alt_email'] as const)
-    if (facts.isErased(input[field])) errors.push([field, messages.erased(field)]);
-  if (custom_field !== undefined) {
-    const types = facts.fieldTypes();
-    const isFaulty = ([name, value]: [string, string]) => {
-      const type = types.get(name);
-      return type === undefined || (value !== '' && !isValidValue(type, value));
-    };
-    const faulty = Object.entries(custom_field).filter(isFaulty).slice(0, MAX_NAMED_FIELDS);
-    for (const [name] of faulty) errors.push(['custom_field', messages.selected(name)]);
-  }
-  return errors;
-}
-
-/** Returns the types of custom fields by name. */
-export function fieldTypes(fields: readonly CustomField[]): Map<string, CustomField['field_type']> {
-  return new Map(fields.map(({ field_name, field_type }) => [field_name, field_type]));
-}
-
-function countryExists(db: Db, id: number): boolean {
-  return db.select({ id: countries.id }).from(countries).where(eq(countries.id, id)).get() !== undefined;
 }
 
 /** Returns the id of the contact of a type, other than `exceptId`, with this address; undefined if there is none. */

@@ -31,15 +31,9 @@ import { csvStream } from '../csv-write.ts';
 import { type CustomField, customFieldRecord, listCustomFields, storedFieldRecord } from '../fields/custom-fields.ts';
 import { listSearch } from '../search/find-contacts.ts';
 import { deleteAllContacts } from '../unfinished-writes.ts';
+import { contactErrors } from './contact-errors.ts';
 import { byField, CONTRACT_FIELDS, type LineName, reservedField } from './contact-fields.ts';
-import {
-  type ContactInput,
-  contactErrors,
-  findWithEmail,
-  hasContactType,
-  insertContact,
-  ownedContacts,
-} from './contacts.ts';
+import { type ContactInput, findWithEmail, hasContactType, insertContact, ownedContacts } from './contacts.ts';
 import { contactsCsv } from './export.ts';
 import { MAX_CONTACTS, OUTCOMES, type Outcome, upsertAll } from './upsert.ts';
 

@@ -10,16 +10,9 @@ import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { peopleOf, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
 import { addAddresses, erasedAmong } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
+import { type ContactFacts, errorsByFacts, fieldTypes } from './contact-errors.ts';
 import { LINE_COLUMNS } from './contact-fields.ts';
-import {
-  type ContactFacts,
-  type ContactInput,
-  errorsByFacts,
-  fieldTypes,
-  hasContactType,
-  mergeCustomValues,
-  storedLine,
-} from './contacts.ts';
+import { type ContactInput, hasContactType, mergeCustomValues, storedLine } from './contacts.ts';
 import { countryId } from './countries.ts';
 
 /** The maximum number of contacts in one request. */
@@ -136,10 +129,10 @@ function readFacts(
   const normalizedOf = (email: string | undefined) => parseAddress(email ?? '')?.normalized ?? '';
   const addresses = contacts.flatMap(({ input }) => [normalizedOf(input.email), normalizedOf(input.alt_email)]);
   const erased = new Set(erasedAmong(db.$client, accountId, addresses));
-  const hasList = hasContactType(db, accountId, list);
+  const isOwnedType = hasContactType(db, accountId, list);
   const types = fieldTypes(fields);
   return {
-    hasList: () => hasList,
+    hasContactType: () => isOwnedType,
     // `countryId` gives only ids of countries that exist.
     hasCountry: () => true,
     isErased: (email) => erased.size > 0 && erased.has(normalizedOf(email)),
