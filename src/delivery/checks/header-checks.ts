@@ -23,7 +23,7 @@ const SINGLE_FIELDS = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
 const MAILBOX_PROVIDER =
   /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]+|aol\.com|(?:outlook|hotmail|live|msn)\.[a-z.]+|icloud\.com|me\.com|mac\.com|gmx\.[a-z]+|web\.de|t-online\.de|mail\.ru|proton\.me|protonmail\.com)$/i;
 
-/** Whether a sender's address belongs to a mailbox provider such as Gmail, so that mail from this address fails DMARC. */
+/** Checks that a sender's address does not belong to a mailbox provider such as Gmail, because mail from such an address fails DMARC. */
 export function checkSender(address: string): HeaderFinding {
   const domain = domainOf(address);
   const isProvider = MAILBOX_PROVIDER.test(domain);
@@ -63,7 +63,7 @@ export function checkHeaders({ headers }: Pick<MailParts, 'headers'>): HeaderFin
 }
 
 /**
- * Whether the domain of a DKIM signature is aligned with the sender's domain, as DMARC asks in its relaxed mode (RFC 7489, 3.1.1). The list
+ * Returns true if the domain of a DKIM signature is aligned with the sender's domain, as DMARC asks in its relaxed mode (RFC 7489, 3.1.1). The list
  * of public suffixes is not used: the domains are aligned if they are the same or one is a subdomain of the other. `sender` is in lower case.
  */
 function isAligned(signer: string, sender: string): boolean {

@@ -63,6 +63,7 @@ interface Count {
   startedAt: number;
 }
 
+/** Counts in the background thread, a page of deliveries at a time. */
 export class DomainCounts {
   readonly #client: Database;
   readonly #clock: Clock;
@@ -70,7 +71,7 @@ export class DomainCounts {
    * The phase and counters of each mailing at its last count, and when it may be counted again (monotonic milliseconds), by the id of the
    * mailing.
    */
-  readonly #counted = new Map<number, Pick<Watched, 'phase' | 'counters'> & { again: number }>();
+  readonly #counted = new Map<number, Pick<Watched, 'phase' | 'counters'> & { countAgainAt: number }>();
   #count: Count | null = null;
 
   constructor(client: Database, clock: Clock) {
@@ -108,7 +109,7 @@ export class DomainCounts {
       .all(codes)
       .find(({ id, phase, counters }) => {
         const counted = this.#counted.get(id);
-        return counted?.phase !== phase || (counted.counters !== counters && counted.again <= now);
+        return counted?.phase !== phase || (counted.counters !== counters && counted.countAgainAt <= now);
       });
     if (watched === undefined) return null;
     const ids = watched.chosen === null ? null : JSON.parse(watched.chosen);
@@ -127,15 +128,18 @@ export class DomainCounts {
     return page.map(({ id }) => id);
   }
 
+  /** Stores a finished count. */
   #finish({ watched: { id, phase, counters }, domains, startedAt }: Count): void {
     this.#count = null;
     const now = this.#clock.monotonic();
-    this.#counted.set(id, { phase, counters, again: now + Math.max(PAUSE_MS, (now - startedAt) * PAUSE_TIMES) });
+    const pause = Math.max(PAUSE_MS, (now - startedAt) * PAUSE_TIMES);
+    this.#counted.set(id, { phase, counters, countAgainAt: now + pause });
     const counts: SeenDomains = { counted_at: isoTimestamp(this.#clock.now()), domains: listedDomains(domains) };
     this.#client.prepare(SAVE).run(id, JSON.stringify(counts));
   }
 }
 
+/** Adds a count to the sum of its domain, or to that of all other domains if too many domains are counted. */
 function add(domains: Map<string, DomainCount>, row: DomainCount): void {
   const domain = domains.has(row.domain) || domains.size < MAX_COUNTED ? row.domain : '';
   const sum = domains.get(domain);
