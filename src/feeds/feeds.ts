@@ -62,7 +62,6 @@ export function addFeed(db: Db, accountId: number, input: FeedInput, now: Date):
  */
 export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): void {
   const hasNewUrl = input.url !== feed.url;
-  const isWaiting = countWaiting(db.$client, feed.id) > 0;
   db.update(feeds)
     .set({
       ...columnsOf(input),
@@ -74,7 +73,7 @@ export function changeFeed(db: Db, feed: Feed, input: FeedInput, now: Date): voi
         failures: 0,
         poll_at: now.getTime(),
       }),
-      issue_at: nextDigest(input, now.getTime()) ?? (isWaiting ? now.getTime() : null),
+      issue_at: nextIssueAt(db.$client, feed.id, input, now),
       updated_at: isoTimestamp(now),
     })
     .where(eq(feeds.id, feed.id))
@@ -153,13 +152,18 @@ export function findFeedTemplate(
   return findTemplateCodes(db, user_id, template_id)?.html_code || null;
 }
 
+/** Returns when the next mail of a feed is due: as a digest, or at once if items wait; null if no item waits for a feed without digests. */
+function nextIssueAt(client: Database, feedId: number, rhythm: Rhythm, now: Date): number | null {
+  const at = now.getTime();
+  return nextDigest(rhythm, at) ?? (countWaiting(client, feedId) > 0 ? at : null);
+}
+
 function activate(db: Db, feed: Feed, now: Date): void {
-  const waiting = countWaiting(db.$client, feed.id);
   db.update(feeds)
     .set({
       state: 'active',
       held_reason: null,
-      issue_at: nextDigest(feed, now.getTime()) ?? (waiting > 0 ? now.getTime() : null),
+      issue_at: nextIssueAt(db.$client, feed.id, feed, now),
       updated_at: isoTimestamp(now),
     })
     .where(eq(feeds.id, feed.id))

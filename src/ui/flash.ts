@@ -11,6 +11,7 @@ const SECONDS = 60;
 /** The maximum length of a value, such as the name of a campaign. Longer values are cut off, because a cookie has at most 4096 bytes. */
 const MAX_VALUE = 300;
 
+/** A message: the key of its text, with the values in the text. */
 export interface Flash {
   tone: Tone;
   key: WordKey;
@@ -29,7 +30,7 @@ export function setFlash<Key extends WordKey>(
   key: Key,
   ...[values]: Values<Key>
 ): void {
-  write(reply, tone, key, values);
+  writeFlash(reply, tone, key, values);
 }
 
 /** Makes the next page show the text of this key in the tone `good`, with the button “Undo”, which posts to the path `undo`. */
@@ -39,10 +40,10 @@ export function setFlashWithUndo<Key extends WordKey>(
   key: Key,
   ...[values]: Values<Key>
 ): void {
-  write(reply, 'good', key, values, undo);
+  writeFlash(reply, 'good', key, values, undo);
 }
 
-function write(
+function writeFlash(
   reply: FastifyReply,
   tone: Tone,
   key: WordKey,
@@ -59,7 +60,7 @@ function write(
     values: Object.fromEntries(shortValues),
     ...(undo && { undo }),
   } satisfies Flash);
-  writeFlash(reply, Buffer.from(text).toString('base64url'), SECONDS);
+  writeFlashCookie(reply, Buffer.from(text).toString('base64url'), SECONDS);
 }
 
 /** Returns the message for this page and removes it; null if there is none. A prefetched page gets no message, because nobody may see it. */
@@ -67,11 +68,11 @@ export function takeFlash(request: FastifyRequest, reply: FastifyReply): Flash |
   if (isPrefetch(request)) return null;
   const value = readCookie(request, COOKIE);
   if (!value) return null;
-  writeFlash(reply, '', 0);
+  writeFlashCookie(reply, '', 0);
   return readFlash(Buffer.from(value, 'base64url').toString());
 }
 
-function writeFlash(reply: FastifyReply, value: string, seconds: number): void {
+function writeFlashCookie(reply: FastifyReply, value: string, seconds: number): void {
   writeCookie(reply, COOKIE, value, seconds, hasEncryptedSession(reply.request));
 }
 
