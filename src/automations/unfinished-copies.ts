@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 /** How long one transaction copies or removes steps, in milliseconds. A single mail can take as long, because its row has up to 2 MiB. */
 export const COPY_MS = 4;
 /** How long a copy waits for the write lock, in milliseconds. */
-export const MAX_WAIT_MS = 5000;
+export const LOCK_WAIT_MS = 5000;
 
 /** Removes a copy of an automation in several transactions: first its steps, then the automation. */
 export async function removeCopy(db: Db, id: number): Promise<void> {
@@ -23,7 +23,7 @@ export async function removeCopy(db: Db, id: number): Promise<void> {
     }
     return true;
   };
-  await inChunks(db.$client, remove, MAX_WAIT_MS);
+  await inChunks(db.$client, remove, LOCK_WAIT_MS);
 }
 
 /**

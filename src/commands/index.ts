@@ -29,6 +29,8 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['mcp', async () => (await import('./mcp.ts')).mcp],
   ['completion', async () => completionOf(loadAll)],
 ]);
+/** The length in characters up to which a command's name is recognized with one typing error; longer names are with two. */
+const SHORT_NAME = 5;
 const HELP = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-v'];
 
@@ -56,7 +58,7 @@ async function loadCommand(name: string): Promise<Command> {
   const load = COMMANDS.get(name);
   if (load !== undefined) return load();
   if (name.startsWith('-')) throw new UsageError(`Unknown option '${name}'`);
-  const meant = [...COMMANDS.keys()].find((known) => isNear(name, known, known.length < 6 ? 1 : 2));
+  const meant = [...COMMANDS.keys()].find((known) => isNear(name, known, known.length <= SHORT_NAME ? 1 : 2));
   throw new UsageError(`There is no command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
 }
 

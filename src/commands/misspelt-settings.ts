@@ -13,7 +13,7 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
     .filter((name) => name.length <= MAX_NAME_LENGTH)
     .flatMap((setting) => {
       const upperCase = setting.toUpperCase().replaceAll('-', '_');
-      const near = names.find((name) => isNear(upperCase, name, name.length < 10 ? 1 : 2));
+      const near = names.find((name) => isNear(upperCase, name, name.length <= SHORT_NAME ? 1 : 2));
       const [onlyLonger, ...otherLonger] = names.filter((name) => name.startsWith(`${upperCase}_`));
       const meant = near ?? (otherLonger.length === 0 ? onlyLonger : undefined);
       return meant === undefined ? [] : [`${setting} is not a setting and is ignored: did you mean ${meant}?`];
@@ -22,5 +22,7 @@ export function misspelt(environment: Readonly<Record<string, string | undefined
 
 /** Longer names are not compared with the settings. */
 const MAX_NAME_LENGTH = 40;
+/** The length in characters up to which a name is recognized with one typing error; longer names are with two. */
+const SHORT_NAME = 9;
 /** Names that npm sets for the scripts that it runs (npm, "scripts", Environment). */
 const SET_BY_NPM = /^(NODE$|npm_)/;

@@ -8,8 +8,9 @@ import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 
+const MEGABYTE = 1_000_000;
 /** The result mentions the free space in the file if it is larger than this. */
-const MIN_REPORTED_BYTES = 1e6;
+const MIN_REPORTED_BYTES = MEGABYTE;
 
 export const purge: Command = {
   forms: ['purge'],
@@ -79,5 +80,5 @@ function lockUnlessServed(path: string): { release(): void } | null {
 }
 
 function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+  return `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }

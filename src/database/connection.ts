@@ -9,9 +9,9 @@ const MAX_RECENT = 150;
 type Read = 'rows' | 'pluck' | 'raw';
 
 /**
- * Like `Database`, but each statement is planned once. Otherwise SQLite looks at the values of parameters that columns
- * are compared with, and at that of LIMIT. If these values might influence the plan, it prepares the statement again in
- * each run, which costs more than running most of our statements (https://sqlite.org/c3ref/prepare.html). A plus before
+ * Like `Database`, but each statement is planned once. Otherwise SQLite looks at the values of parameters after LIMIT and of
+ * those with which columns are compared. If these values might influence the plan, it prepares the statement again in each
+ * run, which costs more than running most of our statements (https://sqlite.org/c3ref/prepare.html). A plus before
  * the parameter, as in `d.id = +?`, prevents this without changing the result (`npm run bench:plans`). A value that the
  * condition of a partial index names must therefore stand in the text of a statement, and no text in quotes may contain
  * `= ?`.

@@ -27,7 +27,7 @@ export function frameworkText(status: number): string {
 }
 
 /** Logs the cause of a failure, if it has one, and adds Retry-After (RFC 9110, 10.2.3) to a 503 reply. */
-export function refusing(reply: FastifyReply, failure: Failure): FastifyReply {
+export function noteFailure(reply: FastifyReply, failure: Failure): FastifyReply {
   const { log, routeOptions } = reply.request;
   if (failure.cause !== undefined) log.error({ err: failure, route: routeOptions.url }, 'request refused');
   return failure.status === 503 ? reply.header('retry-after', '1') : reply;
@@ -51,7 +51,7 @@ export function installErrors(app: FastifyInstance, { config }: { config: Config
 
   app.setErrorHandler((error: FastifyError | Failure, request: FastifyRequest, reply) => {
     if (error instanceof Failure && error.location !== undefined) reply.header('location', error.location);
-    if (error instanceof Failure) return fail(refusing(reply, error), error.status, error.errors);
+    if (error instanceof Failure) return fail(noteFailure(reply, error), error.status, error.errors);
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, frameworkText(status));
     logFailed(request, error);

@@ -12,7 +12,7 @@ import { findIntake, type Intake, keepTopic, openIntakeSecret } from '../deliver
 import { type ProviderEvent, type ReceivedRequest, Refusal } from '../delivery/feedback/providers/provider-event.ts';
 import { intakeCaller, RefusedRequests } from '../delivery/feedback/providers/refused-requests.ts';
 import { Failure } from '../errors/failure.ts';
-import { failedBody, frameworkText, refusing } from '../http/errors.ts';
+import { failedBody, frameworkText, noteFailure } from '../http/errors.ts';
 import type { Deps } from '../operations/deps.ts';
 import { networkOf } from '../users/throttle.ts';
 
@@ -42,7 +42,7 @@ export async function providerEventRoutes(app: FastifyInstance, deps: Deps): Pro
       if (error.code === 'login') reply.header('www-authenticate', 'Basic realm="Sendlark"');
       return sendFailure(reply, STATUSES[error.code], TEXTS[error.code]);
     }
-    if (error instanceof Failure) return sendFailure(refusing(reply, error), error.status, error.message);
+    if (error instanceof Failure) return sendFailure(noteFailure(reply, error), error.status, error.message);
     const status = error.statusCode ?? 500;
     if (status < 500) return sendFailure(reply, status, frameworkText(status));
     request.log.error({ err: error, route: request.routeOptions.url }, 'events could not be taken in');

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { Failure } from '../errors/failure.ts';
-import { logFailed, refusing } from '../http/errors.ts';
+import { logFailed, noteFailure } from '../http/errors.ts';
 import { PAGE_HEADERS } from '../http/pages/document.tsx';
 import { messagePage } from '../http/pages/layout.ts';
 import { readUrlencoded } from '../http/requests/form-fields.ts';
@@ -38,7 +38,7 @@ export function installPageRules(app: FastifyInstance): void {
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
     if (error instanceof ContentError) return messagePage(reply.code(422), 'tooLarge');
-    if (error instanceof Failure) refusing(reply, error);
+    if (error instanceof Failure) noteFailure(reply, error);
     const status = error instanceof Failure ? error.status : (error.statusCode ?? 500);
     if (status === 503) return messagePage(reply.code(status), 'busy');
     if (status < 500) return messagePage(reply.code(status), 'refused');

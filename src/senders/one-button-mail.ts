@@ -18,9 +18,7 @@ interface OneButtonMail {
   fallback: string;
 }
 
-/**
- * Returns the content of such a mail. It has no pixel, no tracked links and no placeholders, even if a text contains `((`.
- */
+/** Returns a mail with one button as a mailing's content: without pixel, tracked links and placeholders, even if a text contains `((`. */
 export function oneButtonMailContent(
   mail: { subject: string; html: string; text: string },
   from: { email: string; name: string },

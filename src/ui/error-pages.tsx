@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure, textsOf } from '../errors/failure.ts';
 import type { Said } from '../errors/sentences.ts';
-import { logFailed, refusing } from '../http/errors.ts';
+import { logFailed, noteFailure } from '../http/errors.ts';
 import { LinkButton } from './components/button.tsx';
 import { languageOf, sendBarePage, sendPage } from './page.tsx';
 import type { Viewer } from './viewer.ts';
@@ -50,7 +50,7 @@ export function answerError(
   viewer: Viewer | null,
 ) {
   const failure = error instanceof Failure ? error : null;
-  if (failure !== null) refusing(reply, failure);
+  if (failure !== null) noteFailure(reply, failure);
   const status = failure?.status ?? error.statusCode ?? 500;
   if (status >= 500 && status !== 503) logFailed(request, error);
   return sendErrorPage(request, reply, viewer, status, failure === null ? [] : textsOf(failure.errors));

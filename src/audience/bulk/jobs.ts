@@ -112,7 +112,7 @@ export function undoJob(db: Db, accountId: number, id: number, now: number): voi
 /** How long one call of `continueJobs` works. */
 const BACKGROUND_MS = 30;
 /** The number of contacts in one transaction. Applying an action to them takes a few milliseconds. */
-const CHUNK = 100;
+const CONTACTS_PER_TRANSACTION = 100;
 /** How many rows of contact_job_items one transaction adds or removes. */
 const IDS_PER_TRANSACTION = 1000;
 
@@ -257,7 +257,7 @@ function itemsAfter(db: Db, job: Job, isDone: 0 | 1): { contact_id: number; type
   return db.$client
     .prepare<[number, number, number], { contact_id: number; type_before: number | null }>(`
       SELECT contact_id, type_before FROM contact_job_items
-      WHERE job_id = ? AND contact_id > ? AND is_done >= ? ORDER BY contact_id LIMIT ${CHUNK}`)
+      WHERE job_id = ? AND contact_id > ? AND is_done >= ? ORDER BY contact_id LIMIT ${CONTACTS_PER_TRANSACTION}`)
     .all(job.id, job.after_id, isDone);
 }
 

@@ -107,11 +107,11 @@ async function addUnknown(
   events: readonly ReportedEvent[],
   listId: number,
 ): Promise<number> {
-  const personOf = findPeople(db.$client, account, events);
+  const addressOf = findPeople(db.$client, account, events);
   const unknown = new Map<string, string>();
   for (const event of events) {
     const { address } = event;
-    if (address !== null && personOf(event) === undefined) unknown.set(address.normalized, address.address);
+    if (address !== null && addressOf(event) === undefined) unknown.set(address.normalized, address.address);
   }
   const contacts = [...unknown.values()].map((email) => ({ email }));
   const outcomes = await upsertAll(db, account, listId, contacts, isoTimestamp(clock.now()));

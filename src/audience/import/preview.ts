@@ -304,7 +304,7 @@ interface StartingAutomation {
 }
 
 /** The maximum number of automations in the preview. */
-const MAX_NAMED = 100;
+export const MAX_AUTOMATIONS = 100;
 
 /** A live automation that contacts of the list or segment enter. */
 interface LiveAutomation {
@@ -328,7 +328,7 @@ function automationCounter(db: Db, { accountId, typeId, options = DEFAULT_OPTION
           FROM automations au LEFT JOIN segments s ON au.automation_for_table = 'segments' AND s.id = au.automation_for AND s.deleted_at IS NULL
           WHERE au.user_id = ? AND au.status = ${AUTOMATION_STATUS.live} AND au.trigger_kind = 'join' AND au.deleted_at IS NULL
             AND (s.contact_type_id = ? OR s.id = ? OR (au.automation_for_table = 'contacts' AND au.automation_for = ?))
-          ORDER BY au.id LIMIT ${MAX_NAMED}`)
+          ORDER BY au.id LIMIT ${MAX_AUTOMATIONS}`)
         .all(accountId, typeId, options.segmentId, typeId)
     : [];
   // Contacts that were in an automation before enter again only if it allows re-entry.

@@ -3,7 +3,7 @@
  * English one for some and the local one for others, so users would not find München, Mailand or Cologne.
  */
 import { fold } from '../../database/functions/fold.ts';
-import { readCountries } from '../../database/reference-data.ts';
+import { readCountries } from '../../database/place-data.ts';
 
 /** The other names (German, local and English) by ISO 3166-1 alpha-2 code of the country and by name in the reference data. */
 export const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

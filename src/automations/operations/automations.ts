@@ -38,6 +38,7 @@ import {
   integer,
   isoTimestampSchema,
   line,
+  MAX_LINE_CHARACTERS,
   nullable,
   optionalFlag,
   softStamps,
@@ -62,7 +63,7 @@ import {
 } from '../automations.ts';
 import { isBackfilling } from '../backfill.ts';
 import { insertDraft, markDraft } from '../status.ts';
-import { COPY_MS, MAX_WAIT_MS, removeCopy } from '../unfinished-copies.ts';
+import { COPY_MS, LOCK_WAIT_MS, removeCopy } from '../unfinished-copies.ts';
 import { requireScopeOfStep } from './step-kinds.ts';
 import { triggerShown } from './triggers.ts';
 
@@ -190,7 +191,7 @@ export const duplicateAutomation = operation({
     const now = isoTimestamp(clock.now());
     const { id: sourceId, ...source } = requireAutomation(db, accountId, sourceUtr);
     const utr = randomUUID();
-    const automation_name = [...`Copy of ${source.automation_name}`].slice(0, 255).join('');
+    const automation_name = [...`Copy of ${source.automation_name}`].slice(0, MAX_LINE_CHARACTERS).join('');
     const steps = listSchedules(db, sourceId);
     for (const { kind } of steps) requireScopeOfStep(kind, context);
     /** The ids of the copied steps, by the ids of the original steps. */
@@ -218,7 +219,7 @@ export const duplicateAutomation = operation({
       return false;
     };
     try {
-      await inChunks(db.$client, copy, MAX_WAIT_MS);
+      await inChunks(db.$client, copy, LOCK_WAIT_MS);
     } catch (error) {
       // Look for the copy by its utr: if its first transaction was rolled back, another automation may have its id by now.
       const begun = db.select({ id: automations.id }).from(automations).where(eq(automations.utr, utr)).get();

@@ -30,7 +30,7 @@ const MAX_CONTACTS = 1000;
 /** The number of contacts whom one transaction lets enter, which takes a few milliseconds. */
 const CONTACTS_AT_ONCE = 100;
 /** How long a request waits for the write lock, in milliseconds. */
-const MAX_WAIT_MS = 10_000;
+const LOCK_WAIT_MS = 10_000;
 
 const Outcome = Type.Object({
   contact: Type.String({ description: 'The id or address of the contact, as in the request.' }),
@@ -73,7 +73,7 @@ export const enterAutomation = operation({
       outcomes.push(...enterSome(db.$client, automation, nextContacts, clock.now().getTime()));
       return outcomes.length < contacts.length;
     };
-    await inChunks(db.$client, write, MAX_WAIT_MS);
+    await inChunks(db.$client, write, LOCK_WAIT_MS);
     wake();
     return { entered: outcomes.filter(({ outcome }) => outcome === 'entered').length, contacts: outcomes };
   },
@@ -173,7 +173,7 @@ export const startEntering = operation({
       startBackfill(client, requireLive(context, utr), segment_id);
       return false;
     };
-    await inChunks(client, write, MAX_WAIT_MS);
+    await inChunks(client, write, LOCK_WAIT_MS);
     context.wake();
   },
 });
@@ -219,6 +219,6 @@ export const stopEntering = operation({
   input: ByUtr,
   async run({ db, accountId }, { utr }) {
     const { id } = requireAutomation(db, accountId, utr);
-    await stopBackfills(db.$client, id, MAX_WAIT_MS);
+    await stopBackfills(db.$client, id, LOCK_WAIT_MS);
   },
 });

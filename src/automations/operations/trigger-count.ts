@@ -45,7 +45,7 @@ const Counted = Type.Object(
 export type CountedTrigger = Static<typeof Counted>;
 
 export const countTrigger = operation({
-  name: 'Count how many contacts met the trigger of an automation in the last 30 days (addition)',
+  name: `Count how many contacts met the trigger of an automation in the last ${DAYS} days (addition)`,
   description:
     'The automation may be a draft. Contacts who may not get its e-mails, or may not enter again, count as well; GET /automations/replay says who would have entered.',
   role: 'viewer',

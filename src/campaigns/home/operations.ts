@@ -167,13 +167,13 @@ const Overview = Type.Object({
   audience: Type.Object(
     {
       contacts,
-      days: Type.Array(Day, { description: 'The last 30 days, from the oldest to today.' }),
+      days: Type.Array(Day, { description: `The last ${DAYS} days, from the oldest to today.` }),
       months: Type.Array(Month, {
         description:
           'The last twelve months, from the oldest to the present one. Contacts of lists that have been deleted do not count.',
       }),
     },
-    { description: 'The contacts of the account, and how their number changed over 30 days and twelve months.' },
+    { description: `The contacts of the account, and how their number changed over ${DAYS} days and twelve months.` },
   ),
   health: { ...Health, description: 'Whether the service can do its work.' },
 });

@@ -12,7 +12,7 @@ import { commandMailing, reopenMailing, waitForAcknowledgement } from '../../del
 import { passLimits, releaseAll } from '../../delivery/watch/watched-mailings.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
-import { flag, identifier, identifiersOrUtrs, integer } from '../../http/requests/schemas.ts';
+import { flag, identifier, identifiersOrUtrs, integer, MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { copyAttachments } from '../attachments.ts';
@@ -21,7 +21,7 @@ import { findSingleSendMailing, requireSingleSend } from '../single-sends.ts';
 import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, runAgain } from '../status.ts';
 
 /** How long a request waits for the write lock, in milliseconds. */
-const MAX_WAIT_MS = 5000;
+const LOCK_WAIT_MS = 5000;
 /** How long one transaction writes single sends, in milliseconds. A single row can take as long, because it has up to 2 MiB of content. */
 const STEPS_MS = 4;
 
@@ -41,7 +41,7 @@ export const duplicateSingleSend = operation({
       const { id, ...send } = requireSingleSend(db, accountId, originalUtr);
       const copy = insertCopy(db, {
         ...send,
-        single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, 255).join(''),
+        single_send_name: [...`Copy of ${send.single_send_name}`].slice(0, MAX_LINE_CHARACTERS).join(''),
         utr,
         sent_at: NO_TIME,
         created_at: now,
@@ -133,7 +133,7 @@ async function writeInSteps(db: Db, ids: readonly number[], write: (id: number) 
     }
     return false;
   };
-  await inChunks(db.$client, step, MAX_WAIT_MS);
+  await inChunks(db.$client, step, LOCK_WAIT_MS);
   return changed;
 }
 
@@ -237,7 +237,7 @@ export const retryFailed = operation({
       queued += changes;
       return changes === rows;
     };
-    await inChunks(client, part, MAX_WAIT_MS);
+    await inChunks(client, part, LOCK_WAIT_MS);
     wake();
     await waitForAcknowledgement(client, mailing.id);
     return { queued };

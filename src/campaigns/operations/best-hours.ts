@@ -17,7 +17,7 @@ const AT_ONCE = 50;
 
 const BestHourPlan = Type.Object({
   looked_at: integer({
-    description: 'The number of recipients whose best hours were looked up: at most the first 300.',
+    description: `The number of recipients whose best hours were looked up: at most the first ${MAX_LOOKED_AT}.`,
   }),
   with_evidence: integer({
     description: 'The number of these recipients who have opened or clicked one of the last 20 e-mails themselves.',

@@ -62,6 +62,9 @@ export function findingsIn({ findings }: Static<typeof CheckedMailRecord>) {
     .map(({ check: code, is_good: _, ...finding }) => ({ code, severity: FINDINGS[code].severity, ...finding }));
 }
 
+/** The maximum number of findings with the same code in an answer. */
+const MAX_OF_CODE = 50;
+
 const ForRecipients = Type.Object({
   checked: integer({ description: 'The number of recipients whose e-mails were checked, at most 100 000.' }),
   has_more: { ...zeroOrOne(), description: '1: there are more recipients, whose e-mails were not checked.' },
@@ -84,7 +87,7 @@ const ForRecipients = Type.Object({
       contact_id: nullable(integer(), 'The id of one of these recipients.'),
       path: path(),
     }),
-    { description: 'The findings in the e-mails of all recipients, at most 50 of each code.' },
+    { description: `The findings in the e-mails of all recipients, at most ${MAX_OF_CODE} of each code.` },
   ),
   more_findings: integer({ description: 'The number of further findings that are left out.' }),
 });
@@ -219,9 +222,6 @@ async function checkNow(context: Context, source: CheckedSource): Promise<Checke
     },
   };
 }
-
-/** The maximum number of findings with the same code in an answer. */
-const MAX_OF_CODE = 50;
 
 /** Returns the first findings of each code. */
 function firstOfEachCode(findings: readonly RecipientFinding[]): RecipientFinding[] {

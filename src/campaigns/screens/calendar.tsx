@@ -10,7 +10,7 @@ import { languageOf, sendPage } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { listPlanned, type PlannedCampaign } from '../operations/calendar.ts';
-import { usualZone } from './compose/step.tsx';
+import { campaignZone } from './compose/step.tsx';
 import { CampaignViews } from './views.tsx';
 
 const DAYS_PER_WEEK = 7;
@@ -27,7 +27,7 @@ export async function calendarScreen(
   pageRoute<{ Querystring: { month?: unknown } }>(app, '/campaigns/calendar', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const zone = usualZone(language, config.TIME_ZONE);
+    const zone = campaignZone(language, config.TIME_ZONE);
     const today = wallClock(clock.now(), zone).date;
     const month = readMonth(request.query.month) ?? today.slice(0, 'YYYY-MM'.length);
     const startOf = (yearAndMonth: string) => toUtc(`${yearAndMonth}-01`, '00:00:00', zone).getTime();

@@ -31,7 +31,7 @@ import { Content } from './content.ts';
 import { keepErased } from './erasures.ts';
 import { follow } from './follow.ts';
 import { Progress, startRecording } from './position.ts';
-import { ChangePublisher, publishEverything, publishSigned } from './publish-changes.ts';
+import { ChangePublisher, queueEverything, queueEverythingOnce } from './publish-changes.ts';
 
 /** How often data for nodes is published, and what they report is recorded. */
 const REFRESH_MS = 500;
@@ -127,7 +127,7 @@ export class Feedback {
       isCurrent: () => this.#isCurrent(connection),
       refused: (subject) => this.#refusals.add('question', { subject }),
     });
-    await publishSigned(db, lock);
+    await queueEverythingOnce(db, lock);
     await Promise.all([
       this.#followChoices(connection, content),
       this.#followHits(connection),
@@ -149,7 +149,7 @@ export class Feedback {
       ...this.#followOptions(connection, STREAM.consents, 'choice'),
       begin: () => {
         content.forget();
-        return publishEverything(db, lock);
+        return queueEverything(db, lock);
       },
       apply(text, subject, proof) {
         applyConsent(text, subject, proof);

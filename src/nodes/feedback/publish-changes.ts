@@ -26,7 +26,7 @@ import { findPosition } from './position.ts';
 const BATCH = 200;
 /** The actions of the consent log about opens and clicks, as a list in SQL. */
 const TRACKING_ACTIONS_SQL = TRACKING_ACTIONS.map((action) => `'${action}'`).join(', ');
-const PUBLISH_MS = 5000;
+const PUBLISH_TIMEOUT_MS = 5000;
 const LOCK_WAIT_MS = 10_000;
 
 interface Unpublished {
@@ -158,7 +158,7 @@ export class ChangePublisher {
     try {
       const proof = headers();
       proof.set(PROOF_HEADER, proveChange(this.#deps.tokens, subject, text));
-      const options = { headers: proof, expect: { lastSubjectSequence }, timeout: PUBLISH_MS };
+      const options = { headers: proof, expect: { lastSubjectSequence }, timeout: PUBLISH_TIMEOUT_MS };
       await this.#client.publish(subject, text, options);
       return true;
     } catch (error) {
@@ -170,12 +170,12 @@ export class ChangePublisher {
 
 /** The number of entries that one short transaction queues. */
 const STEP_ROWS = 2000;
-const PUBLISHING_WAIT_MS = 60_000;
+const QUEUE_LOCK_WAIT_MS = 60_000;
 
 /** SQL for the time at which an entry was created, in epoch milliseconds. */
 const CREATED = "CAST(unixepoch(created_at, 'subsec') * 1000 AS INTEGER)";
 /** The name of the stored value which says that everything was published with proofs. */
-const SIGNED = 'choices_published_with_proofs';
+const PUBLISHED_WITH_PROOFS = 'choices_published_with_proofs';
 /** SQL for the entries of each list: the table, the list, when the entry was made, and the condition for rows that are entries. */
 const LISTS = [
   { table: 'unsubscribers', list: 'ifnull(unsubscribe_groups_id, 0)', at: CREATED, condition: 'true' },
@@ -185,12 +185,12 @@ const LISTS = [
     list: TRACKING,
     at: `ifnull((SELECT max(${CREATED}) FROM consent_log
       WHERE address_id = addresses.id AND action IN ('tracking_allowed', 'tracking_refused')), 0)`,
-    condition: 'tracking_choice <> 0',
+    condition: `tracking_choice <> ${TRACKING_CHOICE.none}`,
   },
 ] as const;
 
 /** Queues all list entries for publishing, in short transactions. Entries that already wait stay as they are. */
-export async function publishEverything(db: Db, lock: WriteLock): Promise<void> {
+export async function queueEverything(db: Db, lock: WriteLock): Promise<void> {
   for (const { table, list, at, condition } of LISTS) {
     const step = db.$client.prepare(`
       INSERT OR IGNORE INTO unpublished_choices (user_id, address_id, list, changed_at)
@@ -203,7 +203,7 @@ export async function publishEverything(db: Db, lock: WriteLock): Promise<void> 
       .pluck();
     for (let after = 0, to = end.get(0) ?? 0; to > after; after = to, to = end.get(after) ?? 0) {
       const range = { after, to };
-      await lock.write(() => step.run(range), PUBLISHING_WAIT_MS);
+      await lock.write(() => step.run(range), QUEUE_LOCK_WAIT_MS);
       await setImmediate();
     }
   }
@@ -213,8 +213,8 @@ export async function publishEverything(db: Db, lock: WriteLock): Promise<void> 
  * Queues all list entries once if an earlier release has published them, because entries of such releases have no proof and a restored
  * backup would ignore them.
  */
-export async function publishSigned(db: Db, lock: WriteLock): Promise<void> {
-  if (findNamedValue(db.$client, SIGNED) !== null) return;
-  await publishEverything(db, lock);
-  await lock.write(() => addNamedValue(db.$client, SIGNED, ''), PUBLISHING_WAIT_MS);
+export async function queueEverythingOnce(db: Db, lock: WriteLock): Promise<void> {
+  if (findNamedValue(db.$client, PUBLISHED_WITH_PROOFS) !== null) return;
+  await queueEverything(db, lock);
+  await lock.write(() => addNamedValue(db.$client, PUBLISHED_WITH_PROOFS, ''), QUEUE_LOCK_WAIT_MS);
 }

@@ -13,7 +13,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { readPicture } from './read-picture.ts';
 
-const MEBIBYTE = 1024 * 1024;
+export const MEBIBYTE = 1024 * 1024;
 /** The maximum size of one picture. */
 export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
 /** The maximum size of all pictures of an account. */

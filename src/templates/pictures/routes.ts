@@ -15,12 +15,15 @@ import { line, MAX_LINE_CHARACTERS, successWith, zeroOrOne } from '../../http/re
 import type { Deps } from '../../operations/deps.ts';
 import type { Context } from '../../operations/operation.ts';
 import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';
-import { MAX_PICTURE_BYTES, storePicture } from './pictures.ts';
+import { MAX_PICTURE_BYTES, MEBIBYTE, storePicture } from './pictures.ts';
 
 const TAG = 'Images (pictures)';
 
 const UploadBody = Type.Object({
-  file: Type.String({ format: 'binary', description: 'A PNG, JPEG, GIF or WebP of 5 MiB at most.' }),
+  file: Type.String({
+    format: 'binary',
+    description: `A PNG, JPEG, GIF or WebP of ${MAX_PICTURE_BYTES / MEBIBYTE} MiB at most.`,
+  }),
   name: Type.Optional(line({ description: 'The name of the image; the name of the file by default.' })),
   alt: Type.Optional(line({ description: 'The alternative text.' })),
 });

@@ -123,7 +123,7 @@ function show(page: Document, results: string, url: string): { outcome: Outcome;
   return { outcome, news: first?.dataset.news ?? '', isActive: first?.dataset.active === 'yes' };
 }
 
-/** Completes parts that take the server too long for a page, such as a count. A part names in `data-rest` the URL of its completion. */
+/** Completes parts that take the server too long for a page, such as a count. The attribute `data-rest` is the URL of the complete part. */
 async function completeParts(island: HTMLElement): Promise<void> {
   for (;;) {
     const part = island.querySelector<HTMLElement>('[data-rest]');

@@ -245,7 +245,7 @@ function Events({ label, value, problems }: { label: string; value: unknown; pro
 
 function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }) {
   const language = useLanguage();
-  const add = <LinkButton icon="plus" href="/settings/webhooks/new" label={language.say('webhooks.add')} />;
+  const add = <LinkButton icon="plus" href={`${LIST_PATH}/new`} label={language.say('webhooks.add')} />;
   if (webhooks.length === 0)
     return (
       <Empty title={language.say('webhooks.none.title')} action={add}>
@@ -264,7 +264,7 @@ function Webhooks({ webhooks, now }: { webhooks: readonly Webhook[]; now: Date }
             heading: language.say('webhooks.field.url'),
             cell: ({ id, url, note }) => (
               <>
-                <a class="browser" href={`/settings/webhooks/${id}`}>
+                <a class="browser" href={`${LIST_PATH}/${id}`}>
                   {url}
                 </a>
                 {note !== '' && <span class="quiet-text second-line browser">{note}</span>}

@@ -42,7 +42,7 @@ import { guessColumns, MAX_MAPPED_COLUMNS } from '../guess-columns.ts';
 import type { ImportReport } from '../import.ts';
 import { DEFAULT_OPTIONS, LEAVING_KINDS } from '../import-job.ts';
 import { plannedFields } from '../make-lists.ts';
-import { MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview.ts';
+import { MAX_AUTOMATIONS, MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview.ts';
 import { MAX_MISSPELT, parseHeader } from '../rows.ts';
 import { makeUploadFolder, type PlannedImport, type UploadedFile } from '../uploads.ts';
 import { RowProblem, readProblem } from './imports.ts';
@@ -198,7 +198,7 @@ const Preview = Type.Object({
       people: integer({ description: 'The number of contacts who would enter the automation.' }),
       is_exact: zeroOrOne('1: the number is exact; 0: it is the maximum, because the target is a segment.'),
     }),
-    { description: 'The live automations that contacts would enter, at most 100.' },
+    { description: `The live automations that contacts would enter, at most ${MAX_AUTOMATIONS}.` },
   ),
   fields: Type.Array(
     Type.Object({

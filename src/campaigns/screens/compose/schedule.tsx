@@ -40,7 +40,7 @@ import type { LastTest } from '../../test-mail.ts';
 import { Plan, TestCard } from '../variants.tsx';
 import { Total } from './audience.tsx';
 import { CheckSummary, checkMail, Review } from './review.tsx';
-import { type Choices, MissingParts, missingParts, readChoices, sendStep, stepPath, usualZone } from './step.tsx';
+import { type Choices, campaignZone, MissingParts, missingParts, readChoices, sendStep, stepPath } from './step.tsx';
 
 /** A value of `unchanged_since` that no single send has. */
 const NO_VERSION = 'nothing';
@@ -350,7 +350,7 @@ function Later({ draft, audience, best, caps, now, when, problems = {} }: LaterP
   const language = useLanguage();
   const { recipients: count, with_zone: known } = audience;
   const isBooked = draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER;
-  const defaultZone = usualZone(language, draft.time_zone);
+  const defaultZone = campaignZone(language, draft.time_zone);
   const tomorrow = wallClock(new Date(now.getTime() + DAY_MS), defaultZone).date;
   const shown = when ?? {
     date: isBooked ? draft.schedule_date : tomorrow,

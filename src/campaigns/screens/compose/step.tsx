@@ -37,7 +37,7 @@ export function stepPath(utr: string, step: string): string {
  * Returns the time zone in which pages show the times of campaigns: that of the account, or that of the user if the account's is UTC, which is
  * the default of an installation.
  */
-export function usualZone(language: Language, accountZone: string): string {
+export function campaignZone(language: Language, accountZone: string): string {
   return accountZone === 'UTC' ? language.zone : accountZone;
 }
 
@@ -357,7 +357,7 @@ export function missingParts(draft: Needed, audience: Audience): Missing[] {
   return MISSING.filter((part) => !has[part]);
 }
 
-const PLACES = {
+const STEP_OF_PART = {
   people: 'audience',
   sender: 'audience',
   group: 'audience',
@@ -376,7 +376,7 @@ export function MissingParts({ utr, missing }: { utr: string; missing: ReturnTyp
       <ul class="link-list">
         {missing.map((part) => (
           <li key={part}>
-            <a href={stepPath(utr, PLACES[part])}>{language.say(`compose.missing.${part}`)}</a>
+            <a href={stepPath(utr, STEP_OF_PART[part])}>{language.say(`compose.missing.${part}`)}</a>
           </li>
         ))}
       </ul>

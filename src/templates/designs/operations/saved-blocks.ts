@@ -153,7 +153,7 @@ export const readBlock = recordOperation({
 
 export const createBlock = operation({
   name: 'Save a block (addition)',
-  description: 'An account can have up to 100 blocks of 200 KiB each.',
+  description: `An account can have up to ${MAX_BLOCKS} blocks of ${MAX_BLOCK_CHARACTERS / KIBIBYTE} KiB each.`,
   role: 'editor',
   input: Type.Object({ block_name: line({ minLength: 1 }), json_code: code() }),
   output: Type.Object({ id: integer() }),

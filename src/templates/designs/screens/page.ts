@@ -21,7 +21,7 @@ import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound, textsOf } from '../../../errors/failure.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { withinShare } from '../../../http/account-share.ts';
-import { logFailed, refusing } from '../../../http/errors.ts';
+import { logFailed, noteFailure } from '../../../http/errors.ts';
 import { sendMessagePage } from '../../../http/pages/document.tsx';
 import { pageRoute, unknownLink } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
@@ -167,7 +167,7 @@ function installRules(app: FastifyInstance): void {
       // The API says what is missing in English only.
       const isMissing = error.status === 404 && typeof error.errors === 'string';
       const problem = textsOf(isMissing ? sentence('not_found') : error.errors).map((text) => language.sentence(text));
-      return refusing(reply, error)
+      return noteFailure(reply, error)
         .code(error.status)
         .send({ problem: problem.join(' ') });
     }
