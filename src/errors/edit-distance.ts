@@ -8,8 +8,8 @@ export function isNear(a: string, b: string, most: number): boolean {
 }
 
 /**
- * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn a text into
- * the b (the optimal string alignment distance). It takes time in proportion to the product of the lengths.
+ * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn `a` into `b` (the optimal string
+ * alignment distance). It takes time in proportion to the product of the lengths.
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

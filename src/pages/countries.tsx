@@ -1,14 +1,14 @@
 /** The page that lists the countries with their ids, which senders and contacts use. */
 import type { FastifyInstance } from 'fastify';
 import { countries } from '../database/schema/index.ts';
-import { page } from '../http/pages/document.tsx';
+import { sendPublicPage } from '../http/pages/document.tsx';
 import type { Deps } from '../operations/deps.ts';
 
 /** Registers the page that lists the countries, for people who write programs. Programs get the list from the API. */
 export async function countriesPage(app: FastifyInstance, { db }: Deps): Promise<void> {
   app.get('/docs/countries', (_request, reply) => {
     const rows = db.select().from(countries).orderBy(countries.id).all();
-    return page(
+    return sendPublicPage(
       reply,
       'Countries',
       <>

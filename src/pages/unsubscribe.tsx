@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Fragment } from 'preact';
 import type { Choice } from '../delivery/feedback/preference-choice.ts';
 import { Failure } from '../errors/failure.ts';
-import { page } from '../http/pages/document.tsx';
+import { sendPublicPage } from '../http/pages/document.tsx';
 import { messagePage, pageRoute, unknownLink } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields.ts';
@@ -105,7 +105,7 @@ function sendPreferences(
 ): FastifyReply {
   const { email, sender, unsubscribed, tracking } = preferences;
   const text = words.preferences;
-  return page(
+  return sendPublicPage(
     reply,
     text.title,
     <>

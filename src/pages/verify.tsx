@@ -3,7 +3,7 @@
  * address, because mail scanners open links.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { page } from '../http/pages/document.tsx';
+import { sendPublicPage } from '../http/pages/document.tsx';
 import { messagePage, pageRoute } from '../http/pages/layout.ts';
 import { chooseWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -22,7 +22,7 @@ export async function verifyPage(app: FastifyInstance, { config, db, clock, toke
     if (sender === null) return messagePage(reply.code(404), 'outdatedLink');
     if (sender.is_verified === 1) return sendConfirmed(reply, sender.from_email);
     const { verify: text, language } = chooseWords(reply);
-    return page(
+    return sendPublicPage(
       reply,
       text.title,
       <>
@@ -54,7 +54,7 @@ export async function verifyPage(app: FastifyInstance, { config, db, clock, toke
 
 function sendConfirmed(reply: FastifyReply, email: string): FastifyReply {
   const { verify: text, language } = chooseWords(reply);
-  return page(
+  return sendPublicPage(
     reply,
     text.doneTitle,
     <>

@@ -154,16 +154,16 @@ const HEAD_BYTES = 4;
 async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<DetectedEncoding> {
   let head = Buffer.alloc(0);
   let unfinished = Buffer.alloc(0);
-  let valid = true;
+  let isValid = true;
   for await (const chunk of bytes) {
     if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
-    if (valid) {
+    if (isValid) {
       const piece = unfinished.length > 0 ? Buffer.concat([unfinished, chunk]) : chunk;
       const end = endOfWholeCharacters(piece);
-      valid = isUtf8(piece.subarray(0, end));
+      isValid = isUtf8(piece.subarray(0, end));
       unfinished = Buffer.from(piece.subarray(end));
     }
-    if (!valid && head.length === HEAD_BYTES) break;
+    if (!isValid && head.length === HEAD_BYTES) break;
   }
   for (const { magic, name } of NOT_CSV) {
     if (startsWith(head, magic)) throw new CsvError(null, `The file is ${name}, not a CSV file.`);
@@ -171,7 +171,7 @@ async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<DetectedEnc
   const marked = MARKS.find(({ mark }) => startsWith(head, mark));
   const markLength = marked?.mark.length ?? 0;
   if (marked !== undefined && marked.encoding !== 'utf-8') return { encoding: marked.encoding, markLength };
-  return { encoding: valid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', markLength };
+  return { encoding: isValid && unfinished.length === 0 ? 'utf-8' : 'windows-1252', markLength };
 }
 
 /** Decodes a file chunk by chunk. Throws a `CsvError` at a NUL character, which no CSV file contains. */

@@ -146,6 +146,11 @@ export function addOpenToken({ db, tokens }: Deps): void {
   );
 }
 
+/** The maximum number of open tokens in the record of a single send. */
+const MAX_OPEN_TOKENS = 1000;
+/** About how many bytes an open token has. */
+const TOKEN_BYTES = 60;
+
 const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
 const from = sql`${singleSends} LEFT JOIN mailings ON mailings.owner_kind = 'single' AND mailings.owner_id = ${singleSends.id}`;
 const record = recordObject(SingleSend, singleSends, {
@@ -161,11 +166,11 @@ const record = recordObject(SingleSend, singleSends, {
   unique_open_token: sql`json((SELECT json_group_object(CAST(id AS TEXT), token) FROM (
       SELECT id, open_token(id, mailing_id, address_id, ${singleSends.unsubscribe_group_id}, ${singleSends.user_id},
         (SELECT normalized_email FROM addresses WHERE addresses.id = address_id)) AS token
-      FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT 1000)))`,
+      FROM deliveries WHERE mailing_id = mailings.id AND opened_at IS NOT NULL ORDER BY opened_at DESC, id DESC LIMIT ${sql.raw(`${MAX_OPEN_TOKENS}`)})))`,
 });
-const columns = totalBytes(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
-// An open token has about 60 characters.
-const bytes = sql`${columns} + 60 * min(1000, ${counter('unique_opens')})`;
+const columnBytes = totalBytes(singleSends.template_json, singleSends.template_html, singleSends.recipient_id);
+const tokenBytes = sql`${sql.raw(`${TOKEN_BYTES}`)} * min(${sql.raw(`${MAX_OPEN_TOKENS}`)}, ${counter('unique_opens')})`;
+const bytes = sql`${columnBytes} + ${tokenBytes}`;
 
 export const listSingleSends = listOperation({
   name: 'List the single sends',

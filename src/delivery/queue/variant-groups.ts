@@ -52,9 +52,13 @@ export function divideRecipients(client: Database, mailingId: number, after: num
     .run(groups.filter(([, variant]) => variant === null).length, mailingId);
 }
 
+/** The number of hexadecimal digits of a hash that make a fraction. They fit exactly into a number. */
+const FRACTION_DIGITS = 12;
+
 /** Returns the place of a recipient in a random order of all recipients, which depends only on the key: from 0 to below 1. */
 export function fractionFor(addressId: number, key: string): number {
-  return Number.parseInt(hash('sha256', `${key}.${addressId}`, 'hex').slice(0, 12), 16) / 2 ** 48;
+  const digits = hash('sha256', `${key}.${addressId}`, 'hex').slice(0, FRACTION_DIGITS);
+  return Number.parseInt(digits, 16) / 16 ** FRACTION_DIGITS;
 }
 
 /** Returns the letter of a variant: A for 0. */

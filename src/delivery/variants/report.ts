@@ -43,6 +43,7 @@ export interface AbTestReport
   state: 'sending' | 'waiting' | 'decided' | 'cancelled';
   /** When the test is decided, in epoch milliseconds; null if that is unknown or a user chooses. */
   decides_at: number | null;
+  /** The variants that were significantly worse than the winner at the decision. */
   better_than: number[];
   /** The counts of each variant at the decision; empty before the decision, and if a user chose. */
   counted: Group[];

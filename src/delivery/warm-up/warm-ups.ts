@@ -36,7 +36,7 @@ interface CountedMail {
 export class WarmUps {
   readonly #client: Database;
   readonly #clock: Clock;
-  #isAny = false;
+  #isAnyWarmingUp = false;
   /** The monotonic time up to which the time of a plan is used by its mails, by the id of the plan. */
   readonly #usedUntil = new Map<number, number>();
   /** The counted mails by the id of their delivery. Mails that an earlier run claimed are unknown, so they are never uncounted. */
@@ -49,8 +49,8 @@ export class WarmUps {
 
   /** Begins a round: returns these mailings, with `is_due` cleared for the mailings that have to wait for their domain. */
   startRound(mailings: OpenMailing[]): OpenMailing[] {
-    this.#isAny = isAnyWarmingUp(this.#client);
-    if (!this.#isAny) return mailings;
+    this.#isAnyWarmingUp = isAnyWarmingUp(this.#client);
+    if (!this.#isAnyWarmingUp) return mailings;
     return mailings.map((mailing) =>
       mailing.is_due === 1 && this.allowed(mailing) === 0 ? { ...mailing, is_due: 0 as const } : mailing,
     );
@@ -61,7 +61,7 @@ export class WarmUps {
    * waiting for them.
    */
   allowed(mailing: Pick<OpenMailing, 'id' | 'owner_kind'>): number {
-    if (!this.#isAny || (mailing.owner_kind !== 'single' && mailing.owner_kind !== 'schedule'))
+    if (!this.#isAnyWarmingUp || (mailing.owner_kind !== 'single' && mailing.owner_kind !== 'schedule'))
       return Number.MAX_SAFE_INTEGER;
     const budget = this.#budgetOf(this.#senderOf(mailing.id));
     if (budget === null) return Number.MAX_SAFE_INTEGER;
@@ -74,7 +74,7 @@ export class WarmUps {
 
   /** Counts claimed recipients. Call it inside the transaction that claims them. */
   claimed(mailingId: number, deliveries: readonly number[]): void {
-    if (!this.#isAny || deliveries.length === 0) return;
+    if (!this.#isAnyWarmingUp || deliveries.length === 0) return;
     const budget = this.#budgetOf(this.#senderOf(mailingId));
     if (budget === null) return;
     const { id, day, volume, interval } = budget;

@@ -66,7 +66,7 @@ export function publicDocument(
  * Sends a public page with this title and content, in English unless another language is given, with the logo and colour of `brand` if it
  * belongs to an account.
  */
-export function page(
+export function sendPublicPage(
   reply: FastifyReply,
   title: string,
   content: ComponentChildren,
@@ -92,7 +92,7 @@ export function sendMessagePage(
       ))}
     </>
   );
-  return page(reply, title, content, language);
+  return sendPublicPage(reply, title, content, language);
 }
 
 /**

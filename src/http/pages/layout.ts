@@ -36,12 +36,12 @@ export function messagePage(reply: FastifyReply, message: keyof PageWords['messa
   return sendMessagePage(reply, messages[message], language);
 }
 
-/** The page for a link that is not ours, or whose mail is not in the database, for example because an older backup was restored. */
+/** Sends the page for a link that is not ours, or whose mail is not in the database, for example because an older backup was restored. */
 export function unknownLink(reply: FastifyReply): FastifyReply {
   return messagePage(reply.code(404), 'unknownLink');
 }
 
-/** The page for an unknown URL. The URL may be a truncated link from a mail, which the page mentions. */
+/** Sends the page for an unknown URL. The URL may be a truncated link from a mail, which the page mentions. */
 export function unknownPage(reply: FastifyReply): FastifyReply {
   return messagePage(reply.code(404), 'unknownPage');
 }

@@ -46,8 +46,9 @@ export function removeUnfinished(databasePath: string): void {
   for (const name of unfinished) rmSync(join(dirname(path), name), { force: true });
 }
 
+const MEBIBYTE = 1024 * 1024;
 /** The free space that is reserved for the service itself. */
-const RESERVE_BYTES = 128 * 2 ** 20;
+const RESERVE_BYTES = 128 * MEBIBYTE;
 
 /** Returns the size of the database with its write-ahead log, and the free space on its disk, in bytes. */
 export async function diskUse(databasePath: string): Promise<{ database: number; free: number }> {
@@ -60,8 +61,8 @@ export async function requireRoom(needed: number, databasePath: string): Promise
   const { free } = await diskUse(databasePath);
   const room = free - RESERVE_BYTES;
   if (room < needed) {
-    const megabytes = (bytes: number) => Math.ceil(Math.max(0, bytes) / 2 ** 20);
-    const values = { needed: megabytes(needed), free: megabytes(room) };
+    const mebibytes = (bytes: number) => Math.ceil(Math.max(0, bytes) / MEBIBYTE);
+    const values = { needed: mebibytes(needed), free: mebibytes(room) };
     throw conflict(sentence('backup_no_room', values));
   }
   return room;

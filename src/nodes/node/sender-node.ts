@@ -32,6 +32,7 @@ const BEAT_TIMEOUT_MS = 2000;
 /** The wait before the next heartbeat while the controller does not know this node's pages yet. */
 const GREETING_MS = 100;
 const NO_RELAY = 'There is no SMTP server.';
+const MAX_NAME_CHARACTERS = 63;
 /** The beginning of a lease that has never begun. */
 const NEVER = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
 
@@ -261,7 +262,7 @@ export function nodeName({ NODE_NAME }: Config): string {
     NODE_NAME ||
     hostname()
       .replace(/[^A-Za-z0-9_-]+/g, '-')
-      .slice(0, 63) ||
+      .slice(0, MAX_NAME_CHARACTERS) ||
     'node'
   );
 }

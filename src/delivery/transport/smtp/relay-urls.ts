@@ -41,24 +41,24 @@ export function parseRelays(text: string): Relay[] {
     const url = URL.canParse(entry.trim()) ? new URL(entry.trim()) : null;
     if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') throw invalid(form);
     if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '' || url.port === '0') throw invalid(form);
-    const implicit = url.protocol === 'smtps:';
+    const isImplicit = url.protocol === 'smtps:';
     const host = parseHost(url);
     const login = parseLogin(url);
     if (host === null || login === undefined) throw invalid(form);
 
     const isTlsOff = url.search === '?tls=off';
-    const required = url.search === '?tls=required';
-    if (url.search !== '' && !isTlsOff && !required) throw invalid('the only options are ?tls=off and ?tls=required');
-    if (implicit && isTlsOff) throw invalid('smtps:// and tls=off contradict each other');
+    const isRequired = url.search === '?tls=required';
+    if (url.search !== '' && !isTlsOff && !isRequired) throw invalid('the only options are ?tls=off and ?tls=required');
+    if (isImplicit && isTlsOff) throw invalid('smtps:// and tls=off contradict each other');
     const local = isLocal(host);
     if (login !== null && isTlsOff && !local) {
       throw invalid('a user and password would cross the network in plain text with tls=off');
     }
     return {
       host,
-      port: Number(url.port) || (implicit ? 465 : 587),
-      tls: implicit ? 'implicit' : isTlsOff ? 'off' : local && !required ? 'offered' : 'required',
-      verify: !local || required,
+      port: Number(url.port) || (isImplicit ? 465 : 587),
+      tls: isImplicit ? 'implicit' : isTlsOff ? 'off' : local && !isRequired ? 'offered' : 'required',
+      verify: !local || isRequired,
       local,
       login,
     };

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Db } from '../../../database/open.ts';
 import { conflict, notFound } from '../../../errors/failure.ts';
 import { withinShare } from '../../../http/account-share.ts';
-import { POLICY, page } from '../../../http/pages/document.tsx';
+import { POLICY, sendPublicPage } from '../../../http/pages/document.tsx';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { sendKeptMailFrame } from '../../../ui/mail-frame.ts';
@@ -109,7 +109,7 @@ function showVersions(reply: FastifyReply, language: Language, { token, design, 
   const who = ({ made_by }: ListedVersion) => made_by ?? language.say('versions.nobody');
   const canRestore = chosen !== undefined && chosen.is_current === 0 && design.locked === null;
   reply.header('content-security-policy', PAGE_POLICY);
-  return page(
+  return sendPublicPage(
     reply,
     language.say('versions.open'),
     <>
