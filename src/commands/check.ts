@@ -6,8 +6,9 @@ import { Language } from '../ui/words/index.ts';
 import { type Command, requireWords } from './command.ts';
 import { STANDARD } from './standard-streams.ts';
 
+const MEBIBYTE = 1024 * 1024;
 /** The maximum size of a file: enough for a mail with attachments, and more than a template may have. */
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * MEBIBYTE;
 /** The account id for the compile thread, which serves accounts in turn. No account has this id. */
 const NO_ACCOUNT = 0;
 
@@ -43,7 +44,8 @@ async function readFile(file: string): Promise<string> {
   for await (const chunk of handle === null ? process.stdin : handle.createReadStream()) {
     const buffer = Buffer.from(chunk);
     bytes += buffer.length;
-    if (bytes > MAX_BYTES) throw new Error(`${file === STANDARD ? 'Standard input' : file} is longer than 16 MiB`);
+    if (bytes > MAX_BYTES)
+      throw new Error(`${file === STANDARD ? 'Standard input' : file} is longer than ${MAX_BYTES / MEBIBYTE} MiB`);
     chunks.push(buffer);
   }
   return Buffer.concat(chunks).toString('utf8');

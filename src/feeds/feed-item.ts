@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { htmlText, shortened } from './html-text.ts';
 
+// The maximum numbers of characters.
 const MAX_TITLE = 200;
 const MAX_SUMMARY = 500;
 const MAX_AUTHOR = 100;

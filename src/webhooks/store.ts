@@ -135,8 +135,8 @@ function recordOne(client: Database, progress: Progress, now: Date): number[] {
 }
 
 /**
- * Makes those events due that wait for an earlier event of their lane which was removed, because its contact was erased. Otherwise
- * they would wait for ever.
+ * Makes an event due if the earlier event of its lane for which it waits was removed, because the contact was erased. Otherwise the event
+ * would wait for ever.
  */
 function startLanes(client: Database, endpoint: number, waits: Progress['waits'], now: number): void {
   const behind = waits.filter(({ due_at }) => due_at === null).map(({ event_id }) => event_id);

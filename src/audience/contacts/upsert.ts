@@ -18,11 +18,11 @@ import { countryId } from './countries.ts';
 /** The maximum number of contacts in one request. */
 export const MAX_CONTACTS = 1000;
 /** The maximum number of characters of a field. */
-const MAX_LINE = 255;
+const MAX_LINE_CHARACTERS = 255;
 /** The maximum number of contacts that are written at once, which takes a few milliseconds where the list has few segments. */
 const ROWS_AT_ONCE = 100;
 /** How long a request waits for the write lock, in milliseconds. */
-const MAX_WAIT_MS = 10_000;
+const LOCK_WAIT_MS = 10_000;
 
 export const OUTCOMES = ['created', 'updated', 'failed'] as const;
 
@@ -55,7 +55,7 @@ export async function upsertAll(
   const write = inSlices(values, ROWS_AT_ONCE, (slice) =>
     outcomes.push(...upsertSome(db, accountId, list, slice, now, onlyEmpty)),
   );
-  await inChunks(db.$client, write, MAX_WAIT_MS);
+  await inChunks(db.$client, write, LOCK_WAIT_MS);
   return outcomes;
 }
 
@@ -202,7 +202,7 @@ function readContact(
     if (value === null) return '';
     const line = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : null;
     if (line === null) errors.push([name, messages.string(name)]);
-    else if (line.length > MAX_LINE) errors.push([name, messages.maximum(name, MAX_LINE)]);
+    else if (line.length > MAX_LINE_CHARACTERS) errors.push([name, messages.maximum(name, MAX_LINE_CHARACTERS)]);
     else if (/[\p{Cc}\u2028\u2029]/u.test(line)) errors.push([name, messages.oneLine(name)]);
     return line ?? '';
   };

@@ -204,8 +204,11 @@ function isoTime(at: number | string): string {
   return typeof at === 'number' ? isoTimestamp(new Date(at)) : at;
 }
 
+/** The number of digits of the largest id that a number can hold. */
+const ID_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
+
 function keyOf(at: number | string, source: string, id: number): string {
-  return `${isoTime(at)} ${source}${String(id).padStart(16, '0')}`;
+  return `${isoTime(at)} ${source}${String(id).padStart(ID_DIGITS, '0')}`;
 }
 
 /** Parses a key. A malformed key is before everything. */
@@ -222,7 +225,7 @@ function reasonOf({
 }: Omit<MomentRow, 'kind' | 'id' | 'at'>): Said | null {
   if (text === null) return readStored(reason);
   if (!row.asked_at) return text;
-  const time = row.asked_at.slice(0, 16).replace('T', ' ');
+  const time = row.asked_at.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ');
   const [asker, confirmer] = [row.asked_from ?? '', row.confirmed_from ?? ''];
   return asker === ''
     ? sentence('api_consent', { text, time, confirmer })

@@ -7,6 +7,7 @@ import { SenderField } from '../../campaigns/screens/compose/audience.tsx';
 import { type Choices, readChoices } from '../../campaigns/screens/compose/step.tsx';
 import { BRANCHES, RE_ENTRY } from '../../database/schema/index.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { CapField, readHasCaps } from '../../senders/sending-times/screens/times.tsx';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -488,7 +489,7 @@ function AutomationFieldset({
         label={language.say('compose.name')}
         hint={language.say('compose.name.hint')}
         value={values.automation_name}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         autocomplete="off"
         required
         problems={problems}

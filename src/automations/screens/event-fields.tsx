@@ -1,4 +1,5 @@
 /** The fields for an event in a form, which triggers and steps that wait for an event have in common. */
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 
@@ -42,7 +43,7 @@ export function EventFields({
         label={language.say('segments.filter')}
         hint={language.say('segments.filter.hint')}
         value={values[1]}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         autocomplete="off"
         problems={problems}
       />

@@ -37,6 +37,7 @@ import { checkAutomationMails } from '../operations/check.ts';
 import { listMailLanguages, removeMailLanguage, saveMailLanguage } from '../operations/languages.ts';
 import {
   checkAutomationMail,
+  MAX_WAITING_PERIOD,
   readAutomationMailCode,
   readLastMailTest,
   showAutomationMailHtml,
@@ -376,7 +377,7 @@ export function WaitFields({
         name="waiting_period"
         type="number"
         min={1}
-        max={10_000}
+        max={MAX_WAITING_PERIOD}
         label={language.say('automations.wait.period')}
         hint={language.say(isFirst ? 'automations.wait.sinceEntry' : 'automations.wait.sinceMail')}
         value={values.waiting_period}

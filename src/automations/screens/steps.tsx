@@ -11,6 +11,7 @@ import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { pageRoute } from '../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
@@ -427,7 +428,7 @@ function Settings({ targets, fields, events, values, problems }: SettingsProps) 
             label={language.say('automations.step.value')}
             hint={language.say('automations.step.value.hint')}
             value={values.value}
-            maxLength={255}
+            maxLength={MAX_LINE_CHARACTERS}
             autocomplete="off"
             problems={problems}
           />
@@ -442,7 +443,7 @@ function Settings({ targets, fields, events, values, problems }: SettingsProps) 
           label={language.say('automations.step.note')}
           hint={language.say('automations.step.note.hint')}
           value={values.value}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           autocomplete="off"
           problems={problems}
         />

@@ -5,6 +5,7 @@ import { listNames } from '../../audience/segments/operations.ts';
 import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { TRIGGER_KINDS } from '../../database/schema/index.ts';
 import { listForms } from '../../forms/operations/forms.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { ask } from '../../ui/operations.ts';
 import { field } from '../../ui/submitted.ts';
@@ -124,7 +125,7 @@ export function TriggerFieldset({
           label={language.say('automations.kind.value')}
           hint={language.say('automations.kind.value.hint')}
           value={values.trigger_value ?? ''}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           autocomplete="off"
           problems={problems}
         />

@@ -1,6 +1,7 @@
 /** The pages that send a completed campaign again: to contacts who did not open it, and to contacts who joined its audience later. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import type { Versions } from '../../templates/languages/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
@@ -132,7 +133,7 @@ function Resend({
           label={language.say('resend.subject')}
           hint={language.say('resend.subject.hint', { subject: summary.subject })}
           value={subject}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           autocomplete="off"
           required
           problems={problems ?? {}}
@@ -144,7 +145,7 @@ function Resend({
             label={language.say('resend.subject.in', { name: nameOf(version.language) })}
             hint={language.say('resend.subject.hint', { subject: version.subject || summary.subject })}
             value={subjects[at] ?? ''}
-            maxLength={255}
+            maxLength={MAX_LINE_CHARACTERS}
             autocomplete="off"
             required={version.subject !== ''}
             problems={subjects[at] === '' ? { [`subject-${version.language}`]: problems?.subjects ?? [] } : {}}

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { SINGLE_SEND_STATUS, WINNER_BY } from '../../database/schema/index.ts';
 import { variantName } from '../../delivery/queue/variant-groups.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -234,7 +235,7 @@ function Variant({ number, values, isOpen, templates }: VariantProps) {
       label={label}
       value={values?.[field] ?? ''}
       placeholder={language.say('compose.variants.asA')}
-      maxLength={255}
+      maxLength={MAX_LINE_CHARACTERS}
       autocomplete="off"
     />
   );

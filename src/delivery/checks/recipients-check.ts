@@ -292,7 +292,8 @@ function recipientPages(
 }
 
 /**
- * Checks the mails to the first 100 000 recipients of an audience, in steps of some milliseconds. `names` are the account's custom fields.
+ * Checks the mails to the first recipients of an audience, up to `MAX_CHECKED`, in steps of some milliseconds. `names` are the account's
+ * custom fields.
  */
 export async function checkRecipients(
   client: Database,

@@ -1,4 +1,5 @@
 /** The builder of a form: its fields and texts, next to the preview of its page. */
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Island, LiveNotes } from '../../ui/components/island.tsx';
@@ -114,7 +115,7 @@ function Questions({ draft, choices, problems }: PartProps & { choices: Choices 
               type="text"
               name="label"
               value={field?.label ?? ''}
-              maxLength={255}
+              maxLength={MAX_LINE_CHARACTERS}
               autocomplete="off"
               placeholder={language.say('forms.label')}
               aria-label={language.say('forms.labelOf', { field: label })}
@@ -151,7 +152,7 @@ function Page({ draft, choices, problems }: PartProps & { choices: Choices }) {
         name="title"
         label={language.say('forms.text.title')}
         value={draft.title}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         problems={problems}
       />
       <AreaField name="intro" label={language.say('forms.text.intro')} value={draft.intro} {...area} />
@@ -190,7 +191,7 @@ function Page({ draft, choices, problems }: PartProps & { choices: Choices }) {
         name="button_text"
         label={language.say('forms.text.button_text')}
         value={draft.button_text}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         problems={problems}
       />
     </Card>
@@ -206,7 +207,7 @@ function Mail({ draft, problems }: PartProps) {
         name="mail_subject"
         label={language.say('forms.text.mail_subject')}
         value={draft.mail_subject}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         problems={problems}
       />
       <AreaField

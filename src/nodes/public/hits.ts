@@ -7,7 +7,7 @@ import { encodeHits, MAX_HITS_PER_MESSAGE } from '../feedback-messages.ts';
 import { SUBJECT } from '../streams.ts';
 
 const FLUSH_MS = 100;
-const ATTEMPT_MS = 5000;
+const PUBLISH_TIMEOUT_MS = 5000;
 /** Hits beyond this number are dropped, which happens only if NATS is unavailable for long. */
 const MAX_WAITING = 200_000;
 
@@ -60,7 +60,7 @@ export class HitPublisher {
       }
       try {
         // A repeated message has the same id, so that its hits are not counted twice if an acknowledgement was lost.
-        await this.#client.publish(SUBJECT.hits, encodeHits(batch), { msgID, timeout: ATTEMPT_MS });
+        await this.#client.publish(SUBJECT.hits, encodeHits(batch), { msgID, timeout: PUBLISH_TIMEOUT_MS });
         this.#waiting = this.#waiting.slice(batch.length);
         msgID = randomUUID();
       } catch {

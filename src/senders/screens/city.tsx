@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type City, findPlaces, type Places } from '../../audience/places/operations.ts';
 import { namesOf } from '../../audience/places/other-names.ts';
 import { fold } from '../../database/functions/fold.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { ask } from '../../ui/operations.ts';
@@ -101,7 +102,7 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
       const places = await findCities(
         request,
         /^\d{1,9}$/.test(country_id) ? Number(country_id) : 0,
-        city.slice(0, 255),
+        city.slice(0, MAX_LINE_CHARACTERS),
       );
       const start = fold(withoutState(city));
       const offers = places.cities.slice(0, MAX_OFFERED).map((found) => {

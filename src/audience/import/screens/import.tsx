@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendCsv } from '../../../http/list-response.ts';
 import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { installMultipart } from '../../../http/requests/forms.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { FileField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Island } from '../../../ui/components/island.tsx';
@@ -413,7 +414,7 @@ function TypeChoice({
         label={language.say('import.type.name')}
         hint={language.say('import.type.name.hint')}
         value={newType ?? (choices.types.length === 0 ? proposed : '')}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         problems={problems}
       />
     </>

@@ -1,6 +1,7 @@
 /** The rules of a segment as rows: a field, an operator, and values. */
 
 import { readable } from '../../../errors/stored.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';
@@ -135,7 +136,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
           label={language.say('segments.filter')}
           hint={language.say('segments.filter.hint')}
           value={rule.values[2]}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           autocomplete="off"
           problems={problems}
         />

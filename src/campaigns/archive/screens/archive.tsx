@@ -1,6 +1,7 @@
 /** The settings page of the public archive, with its URL and its title. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
@@ -57,7 +58,7 @@ function ArchiveForm({ archive: { slug, title, url, mails }, problems }: { archi
             label={language.say('archive.title')}
             hint={language.say('archive.title.hint')}
             value={title}
-            maxLength={255}
+            maxLength={MAX_LINE_CHARACTERS}
             autocomplete="off"
             problems={problems}
           />

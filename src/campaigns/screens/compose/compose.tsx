@@ -1,6 +1,7 @@
 /** Registers the pages with which a campaign is composed: a page that begins it, four steps that can be opened in any order, and their subpages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ByUtr, pageRoute } from '../../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { languageVersionScreens } from '../../../templates/languages/screens/versions.tsx';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
@@ -71,7 +72,7 @@ function NewCampaign({ name = '', problems }: { name?: string; problems?: Proble
           label={language.say('compose.name')}
           hint={language.say('compose.name.hint')}
           value={name}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           autocomplete="off"
           required
           problems={problems}

@@ -1,6 +1,7 @@
 /** The second step of composing: the subject and the preview text, with merge tags and hints, and the content of the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listPlaceholders } from '../../../audience/fields/operations.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { LanguagesCard } from '../../../templates/languages/screens/versions.tsx';
 import { listTemplates } from '../../../templates/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
@@ -95,7 +96,7 @@ function ContentForm({ draft, mail, values, problems, placeholders, template }: 
         label={language.say('compose.name')}
         hint={language.say('compose.name.hint')}
         value={String(values.single_send_name)}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         autocomplete="off"
         required
         problems={problems}
@@ -153,7 +154,12 @@ interface SubjectFieldsProps {
 /** The fields of the subject and the preview text, which can have merge tags. */
 export function SubjectFields({ subject, preheader, isRequired = false, problems }: SubjectFieldsProps) {
   const language = useLanguage();
-  const text = { maxLength: 255, autocomplete: 'off', 'data-takes-placeholders': true, problems } as const;
+  const text = {
+    maxLength: MAX_LINE_CHARACTERS,
+    autocomplete: 'off',
+    'data-takes-placeholders': true,
+    problems,
+  } as const;
   return (
     <>
       <TextField

@@ -7,6 +7,7 @@ import type { ComponentChildren } from 'preact';
 import { addContactType } from '../../../audience/contact-types/operations.ts';
 import { type Country, listCountries } from '../../../audience/places/operations.ts';
 import { addGroup } from '../../../audience/unsubscribed/groups.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { addSender } from '../../../senders/operations/senders.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -116,7 +117,12 @@ export function InPlace({ utr, missing, countries, refused }: InPlaceProps) {
   return (
     <div class="in-place">
       <Folded title={language.say('compose.new.list')} {...props('list')}>
-        <TextField {...input('list', 'name')} label={language.say('compose.new.list.name')} maxLength={255} required />
+        <TextField
+          {...input('list', 'name')}
+          label={language.say('compose.new.list.name')}
+          maxLength={MAX_LINE_CHARACTERS}
+          required
+        />
       </Folded>
       {countries.length > 0 && (
         <Folded title={language.say('compose.new.sender')} {...props('sender')}>
@@ -146,7 +152,7 @@ export function InPlace({ utr, missing, countries, refused }: InPlaceProps) {
           {...input('group', 'group_name')}
           label={language.say('compose.group.name')}
           hint={language.say('compose.group.name.hint')}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           required
         />
       </Folded>

@@ -1,4 +1,5 @@
 /** The form fields of link parameters (UTM), which the settings of an account and of a campaign have in common. */
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { CheckField, type Problems, TextField } from '../../../ui/components/field.tsx';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 
@@ -16,7 +17,7 @@ export function LinkFields({ values, sourceHint, problems }: Props) {
       name={name}
       label={language.say(`links.${name}` satisfies PlainKey)}
       value={values[name]}
-      maxLength={255}
+      maxLength={MAX_LINE_CHARACTERS}
       autocomplete="off"
       {...(hint && { hint })}
       {...(problems && { problems })}

@@ -1,5 +1,5 @@
 /**
- * The outbox: the list of stored mails, newest first, and the page of one mail with its text, headers, source, links and checks, and with the
+ * The test outbox: the list of stored mails, newest first, and the page of one mail with its text, headers, source, links and checks, and with the
  * actions that its recipient would have.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';

@@ -1,4 +1,5 @@
 /** The card for the public URL: its form, and the result of its last check. */
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Badge, Card, Notice } from '../../../ui/components/surface.tsx';
@@ -42,7 +43,7 @@ export function AddressCard({ address, value, problems, now }: AddressForm & { n
               autocomplete="url"
               autocapitalize="none"
               spellcheck={false}
-              maxLength={255}
+              maxLength={MAX_LINE_CHARACTERS}
               required
             />
             <Button label={language.say('address.save')} />

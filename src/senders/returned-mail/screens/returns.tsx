@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../../../database/schema/index.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
@@ -100,7 +101,7 @@ function NewIntake({ provider, problems }: Typed) {
           name="secret"
           label={language.say('providers.field.secret')}
           hint={language.say('providers.hint.secret')}
-          maxLength={255}
+          maxLength={MAX_LINE_CHARACTERS}
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}

@@ -25,6 +25,7 @@ import { logFailed, noteFailure } from '../../../http/errors.ts';
 import { sendMessagePage } from '../../../http/pages/document.tsx';
 import { pageRoute, unknownLink } from '../../../http/pages/layout.ts';
 import { MAX_FORM_BYTES } from '../../../http/requests/forms.ts';
+import { MAX_TEMPLATE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import type { Language } from '../../../ui/words/index.ts';
 import { designerBrand } from '../../brand/brand.ts';
@@ -53,7 +54,6 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 /** The maximum number of members of a JSON body. The page never sends more. */
 const MAX_PARTS = 10;
 

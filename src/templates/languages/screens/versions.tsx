@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { pageRoute } from '../../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -201,7 +202,7 @@ function VersionForm({ translated: { address, updatedAt }, templates, id, values
       label={label}
       value={values[name]}
       placeholder={asMail}
-      maxLength={255}
+      maxLength={MAX_LINE_CHARACTERS}
       autocomplete="off"
       problems={problems}
     />

@@ -1,6 +1,7 @@
 /** The page of an image: the image, its URL, its texts, the records that use it, and the button that deletes it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ById, pageRoute } from '../../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { TextField } from '../../../ui/components/field.tsx';
@@ -109,7 +110,7 @@ function OnePicture({ picture, uses, mayChange, values, problems, problem }: One
               name="name"
               label={language.say('compose.name')}
               value={name}
-              maxLength={255}
+              maxLength={MAX_LINE_CHARACTERS}
               required
               problems={problems}
             />
@@ -118,7 +119,7 @@ function OnePicture({ picture, uses, mayChange, values, problems, problem }: One
               label={language.say('images.alt')}
               hint={language.say('images.alt.hint')}
               value={alt}
-              maxLength={255}
+              maxLength={MAX_LINE_CHARACTERS}
               problems={problems}
             />
             <div class="buttons">
