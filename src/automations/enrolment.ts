@@ -65,7 +65,7 @@ const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 2000, split: 
 /** The number of segment rules that one transaction evaluates for contacts whom a step changes, which takes about 20 ms. */
 const RULES_AT_ONCE = 20_000;
 /** The smallest page of contacts whom a step changes, however many segment rules the account has. */
-const LEAST_ROWS = 10;
+const MIN_ROWS = 10;
 
 /** A recorded change of an automation's target or of a contact who waits in it. `happened_at`: epoch milliseconds. */
 interface Change {
@@ -328,7 +328,7 @@ function pageRowsFor(client: Database, { kind, user_id }: Pick<Schedule, 'kind' 
   const most = STEP_ROWS[kind] ?? PAGE_ROWS;
   if (!CHANGES_CONTACTS.has(kind)) return most;
   const rows = Math.floor(RULES_AT_ONCE / Math.max(1, countRules(client, user_id)));
-  return Math.min(most, Math.max(LEAST_ROWS, rows));
+  return Math.min(most, Math.max(MIN_ROWS, rows));
 }
 
 /**

@@ -25,7 +25,7 @@ import type { KeptThreadData } from './kept-thread.ts';
 
 const IDLE_MS = 500;
 /** The shortest rest for which the thread ends. For a shorter one, starting again would cost more than waiting. */
-const LEAST_REST_MS = 60_000;
+const MIN_REST_MS = 60_000;
 /** The wait before trying again to listen for returned mail. */
 const LISTEN_RETRY_MS = 10_000;
 const LOCK_TIMEOUT_MS = 1000;
@@ -170,7 +170,7 @@ while (!isStopping) {
   }
   if (mayEverRest && performance.now() - busyAt >= restsAfterMs) {
     const nextAt = nextWorkAt();
-    if (nextAt - Date.now() >= LEAST_REST_MS) {
+    if (nextAt - Date.now() >= MIN_REST_MS) {
       if (isGranted) {
         parentPort?.postMessage({ restsUntil: nextAt, knownHolds: background.knownHolds });
         break;

@@ -14,7 +14,7 @@ import { firstDueAt } from '../delivery/queue/enrolment-state.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest rest. Removals of old records that are not listed below are delayed by at most this time. */
-const LONGEST_REST_MS = 3_600_000;
+const MAX_REST_MS = 3_600_000;
 
 const RESULT_HELD = RESULT_HELD_CODES.map((code) => `'${code}'`).join();
 
@@ -61,5 +61,5 @@ export function nextWorkAt(client: Database, now: number): number {
   const isUnderWay = client.prepare<[], number>(IS_UNDER_WAY).pluck().get() === 1;
   if (isUnderWay || isImportUnderWay() || isIndexBehind(client) || hasNewEvents(client)) return now;
   const due = client.prepare<[], number | null>(NEXT_DUE).pluck().get();
-  return Math.max(now, Math.min(due ?? Number.POSITIVE_INFINITY, now + LONGEST_REST_MS));
+  return Math.max(now, Math.min(due ?? Number.POSITIVE_INFINITY, now + MAX_REST_MS));
 }

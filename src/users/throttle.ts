@@ -12,8 +12,8 @@ const FREE_ATTEMPTS = 5;
  * The longest wait for each kind of count: by network address, by user, and by both for a `known` pair of user and address. The wait is
  * short for counts that a stranger could raise for another user.
  */
-const LONGEST_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
-type CountKind = keyof typeof LONGEST_MS;
+const MAX_WAIT_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
+type CountKind = keyof typeof MAX_WAIT_MS;
 /** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = 60 * 60_000;
 /** The maximum number of counts of each kind. If there are more, the count that is unused for longest is forgotten. */
@@ -71,7 +71,7 @@ export class Throttle {
   #count(kind: CountKind, key: string, now: number): void {
     const counts = this.#counts[kind];
     const attempts = (this.#current(kind, key, now)?.attempts ?? 0) + 1;
-    const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), LONGEST_MS[kind]);
+    const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), MAX_WAIT_MS[kind]);
     // The count is inserted anew, so that the first key of the map is the one that is unused for longest.
     counts.delete(key);
     counts.set(key, { attempts, lastAt: now, waitUntil: now + wait });

@@ -11,8 +11,11 @@ import { CsvError } from '../import/csv-parse.ts';
 import type { ExportFile } from './tables.ts';
 
 const MAX_ENTRIES = 10_000;
-/** The maximum unpacked size of all entries together. */
-const MAX_UNPACKED = 500_000_000;
+const MEGABYTE = 1_000_000;
+/** The maximum unpacked size of all entries together, in bytes. */
+const MAX_UNPACKED = 500 * MEGABYTE;
+/** The first bytes of a ZIP archive. */
+const ZIP_BEGIN = Buffer.from('PK\x03\x04');
 
 /** Folders, hidden files, and files that macOS adds to an archive. */
 const NO_FILE = /\/$|(?:^|\/)(?:\.|__MACOSX\/)/;
@@ -26,8 +29,10 @@ export interface Archive {
 /** Opens an uploaded file. Returns the files of an archive, or the uploaded file itself. */
 export async function openExport({ path, fileName }: { path: string; fileName: string }): Promise<Archive> {
   const file = await open(path);
-  const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0).finally(() => file.close());
-  if (buffer.toString('latin1') === 'PK\x03\x04') return openZip(path);
+  const { buffer } = await file
+    .read(Buffer.alloc(ZIP_BEGIN.length), 0, ZIP_BEGIN.length, 0)
+    .finally(() => file.close());
+  if (buffer.equals(ZIP_BEGIN)) return openZip(path);
   return { files: [{ name: fileName, open: () => createReadStream(path) }], close() {} };
 }
 
@@ -54,7 +59,7 @@ async function entriesOf(zip: ZipFile): Promise<Entry[]> {
     unpacked += entry.uncompressedSize;
     if (!NO_FILE.test(entry.fileName)) entries.push(entry);
   }
-  if (unpacked > MAX_UNPACKED) throw new CsvError(null, sentence('archive_large', { count: MAX_UNPACKED / 1e6 }));
+  if (unpacked > MAX_UNPACKED) throw new CsvError(null, sentence('archive_large', { count: MAX_UNPACKED / MEGABYTE }));
   return entries;
 }
 

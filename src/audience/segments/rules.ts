@@ -283,7 +283,7 @@ function isEventOperand(operator: string, operand: string, at: number): boolean 
   return operator.startsWith('totals') ? isValidValue('number', operand) : /^[1-9]\d{0,5}$/.test(operand);
 }
 
-/** Returns the record in the segment's account that an operand refers to; null if there is none. */
+/** Finds the record in the segment's account that an operand refers to; null if there is none. */
 type NamedFinder = (type: 'mail' | 'automation', utr: string) => SegmentRule['named'] | null;
 
 /** SQL: the record of the account @account with @utr, by the type of the rule. */

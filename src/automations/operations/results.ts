@@ -18,12 +18,14 @@ const DAY_MS = 86_400_000;
 
 /** The number of enrolments that are read without a pause, which takes a few milliseconds. */
 const PAGE_ROWS = 500;
+/** The number of pairs of groups that are compared: the treated with the control group. */
+const PAIRS = 1;
 /** The number of contacts with a value in a currency from which on their mean says something. */
-const LEAST_WITH_VALUE = 20;
+const MIN_WITH_VALUE = 20;
 /** The maximum number of days in the course of the shares. */
-const MOST_POINTS = 60;
+const MAX_POINTS = 60;
 /** The maximum number of days that a forecast names. */
-const MOST_DAYS = 365;
+const MAX_DAYS = 365;
 
 const comparison = {
   difference: nullable(
@@ -66,7 +68,7 @@ const Results = Type.Object({
           high: Type.Number({ description: 'The upper end of this interval.' }),
         }),
         {
-          description: `The course of the shares: at most ${MOST_POINTS} days, evenly spread, from the first day with contacts in both groups to today.`,
+          description: `The course of the shares: at most ${MAX_POINTS} days, evenly spread, from the first day with contacts in both groups to today.`,
         },
       ),
     }),
@@ -142,7 +144,7 @@ const addTo = (counts: Map<number, number>, day: number) => counts.set(day, (cou
 function comparedGoal(treated: Counts, held: Counts, elapsed: number) {
   const group = ({ people, reached: successes }: Counts) => ({ people, successes });
   const isKnown = treated.people > 0 && held.people > 0;
-  const difference = isKnown ? watchedDifference(group(treated), group(held), 1) : null;
+  const difference = isKnown ? watchedDifference(group(treated), group(held), PAIRS) : null;
   return { treated: treated.reached, held_out: held.reached, ...compared(difference, elapsed) };
 }
 
@@ -156,7 +158,7 @@ function daysOf(treated: Counts, held: Counts, now: number) {
   const last = dayOf(now);
   // The clock was set back since the first entry.
   if (last < first) return [];
-  const step = Math.ceil((last - first + 1) / MOST_POINTS);
+  const step = Math.ceil((last - first + 1) / MAX_POINTS);
   const upTo = (counts: Map<number, number>, end: number) =>
     [...counts].reduce((sum, [day, count]) => sum + (day <= end ? count : 0), 0);
   const groupOn = ({ enteredOn, reachedOn }: Counts, day: number) => ({
@@ -167,7 +169,7 @@ function daysOf(treated: Counts, held: Counts, now: number) {
   return days.map((day) => {
     const treatedOn = groupOn(treated, day);
     const heldOn = groupOn(held, day);
-    const { low, high } = watchedDifference(treatedOn, heldOn, 1);
+    const { low, high } = watchedDifference(treatedOn, heldOn, PAIRS);
     return {
       day: isoTimestamp(new Date(day * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
       treated: treatedOn.successes / treatedOn.people,
@@ -185,7 +187,7 @@ function comparedValues(currency: string, treated: Counts, held: Counts, elapsed
   });
   const treatedValues = valuesOf(treated);
   const heldValues = valuesOf(held);
-  const isKnown = treatedValues.givers + heldValues.givers >= LEAST_WITH_VALUE;
+  const isKnown = treatedValues.givers + heldValues.givers >= MIN_WITH_VALUE;
   return {
     treated: treatedValues.sum,
     held_out: heldValues.sum,
@@ -202,7 +204,7 @@ function compared(measured: Difference | null, elapsed: number) {
   if (elapsed < 1 || difference === 0) return { ...measured, days_more: null };
   // The interval becomes half as wide with four times as many contacts, which takes four times as many days.
   const days = Math.ceil(elapsed * (((high - low) / (high + low)) ** 2 - 1));
-  return { ...measured, days_more: days <= MOST_DAYS ? Math.max(1, days) : null };
+  return { ...measured, days_more: days <= MAX_DAYS ? Math.max(1, days) : null };
 }
 
 /** The run of a contact in the automation. Times are epoch milliseconds; `goal_at` is null if the contact has not reached the goal. */

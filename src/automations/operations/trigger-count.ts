@@ -1,5 +1,5 @@
 /**
- * The operation that counts how many contacts met the trigger of an automation in the last 30 days. It reads the stored history of lists,
+ * The operation that counts how many contacts met the trigger of an automation in the last days. It reads the stored history of lists,
  * segments, events, forms and dates.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 /** The number of rows that are read without a pause, which takes some milliseconds. */
 const PAGE_ROWS = 2000;
 /** The maximum number of rows that are read for one answer. */
-const MOST_ROWS = 50_000;
+const MAX_ROWS = 50_000;
 
 /** Lets each account make one count at a time, because a count may read many rows. */
 const inCountingTurn = limitPerKey({ most: 50 });
@@ -59,7 +59,7 @@ export const countTrigger = operation({
     const isByDate = automation.trigger_kind === 'date';
     const comingPages = isByDate ? pagesOf(context, automation, { from: now, to: now + DAYS * DAY_MS }) : null;
     return inCountingTurn(context.accountId, async () => {
-      const maxRows = comingPages === null ? MOST_ROWS : MOST_ROWS / 2;
+      const maxRows = comingPages === null ? MAX_ROWS : MAX_ROWS / 2;
       const past = await count(pages, maxRows);
       const coming = comingPages === null ? null : await count(comingPages, maxRows);
       const isComplete =

@@ -286,9 +286,12 @@ export function conditionProblem(
   return null;
 }
 
+/** The maximum number of characters of a condition that the sentence about its fault quotes. */
+const MAX_QUOTED = 40;
+
 function faultAt(text: string, index: number, fault: Sentence): Sentence {
   const before = text.slice(0, index).split('\n');
-  const begin = text.slice(index, index + 40).split('\n')[0] ?? '';
+  const begin = text.slice(index, index + MAX_QUOTED).split('\n')[0] ?? '';
   return sentence('condition_fault', { line: before.length, column: (before.at(-1) ?? '').length + 1, begin, fault });
 }
 

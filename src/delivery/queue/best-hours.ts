@@ -21,7 +21,7 @@ const EXAMINED = 60;
 /** The number of readers of each earlier mail from whom the usual hours of lists are taken. */
 const SAMPLE = 500;
 /** The number of opens and clicks from which a list or an account has usual hours of its own. */
-const LEAST_EVENTS = 20;
+const MIN_EVENTS = 20;
 /** The number of a contact's own opens that count as much as the usual hours of their list. */
 const USUAL_WEIGHT = 4;
 /** The weight of an open in the first hour after its mail. It says more about when the mail was sent than about when the contact reads. */
@@ -30,7 +30,7 @@ const CLICK_WEIGHT = 2;
 /** The share of the recipients that gets the mail at the start. */
 const HELD_OUT = 0.1;
 /** The maximum number of recipients that get the mail at the start, which is enough to see a difference. */
-const MOST_HELD_OUT = 10_000;
+const MAX_HELD_OUT = 10_000;
 
 /** Weights of the hours of a day, from 0 to 23. */
 type Hours = readonly number[];
@@ -196,7 +196,7 @@ export function bestHourTimes(client: Database, mailingId: number): (after: numb
  * targets.
  */
 export function heldOutShare(client: Database, targets: readonly Target[]): number {
-  return Math.min(HELD_OUT, MOST_HELD_OUT / Math.max(1, countMembers(client, targets)));
+  return Math.min(HELD_OUT, MAX_HELD_OUT / Math.max(1, countMembers(client, targets)));
 }
 
 /** Returns an upper bound of the number of recipients. */
@@ -237,7 +237,7 @@ class Counts {
   /** Returns the share of each hour, rounded to four places; null without enough evidence. */
   shares(): Hours | null {
     const total = this.#weights.reduce((sum, weight) => sum + weight, 0);
-    if (this.events < LEAST_EVENTS) return null;
+    if (this.events < MIN_EVENTS) return null;
     return Array.from(this.#weights, (_, hour) => Math.round((this.at(hour) / total) * 10_000) / 10_000);
   }
 }

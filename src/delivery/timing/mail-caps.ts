@@ -15,7 +15,7 @@ export const MAX_CAPS = 3;
 export const MAX_CAP_MAILS = 50;
 export const MAX_CAP_DAYS = 31;
 /** How long after its due time an automation's mail may wait because of the caps, in milliseconds. */
-const LONGEST_WAIT_MS = 7 * 86_400_000;
+const MAX_WAIT_MS = 7 * 86_400_000;
 const START_OF_DAY = '00:00:00';
 
 /** The stored reason of a mail that waits for the caps. */
@@ -197,5 +197,5 @@ function findNextTry(
   if (day === undefined) return null;
   const next = toUtc(day, wallClock(new Date(now), timeZone).time, timeZone).getTime();
   const due = client.prepare<[number], { due_at: number }>(DUE_SINCE).get(id)?.due_at ?? now;
-  return next > due + LONGEST_WAIT_MS ? null : next;
+  return next > due + MAX_WAIT_MS ? null : next;
 }

@@ -34,7 +34,7 @@ export interface Handoff {
   dotless?: boolean;
 }
 
-/** The account and mailing of a mail. Only the outbox needs them, to show the mails of an account. */
+/** The account and mailing of a mail. Only the test outbox needs them, to show the mails of an account. */
 export interface MailOwner {
   accountId: number;
   /** The id of the mailing; 0 if the mail belongs to none. */

@@ -30,7 +30,7 @@ export function Basics({ typed, choices, problems }: BasicsProps) {
         label={language.say('forms.name')}
         hint={language.say('forms.name.hint')}
         value={typed.name}
-        maxLength={255}
+        maxLength={MAX_LINE_CHARACTERS}
         autocomplete="off"
         required
         problems={problems}

@@ -11,7 +11,7 @@ interface Answer {
   mjml?: string;
   /** True if the editor can show the mail as blocks. */
   isDrawable?: boolean;
-  /** True if the service is in test mode, which keeps mails in the outbox. */
+  /** True if the service is in test mode, which keeps mails in the test outbox. */
   isKept?: boolean;
   /** The names of placeholders. */
   fields?: string[];
