@@ -262,7 +262,7 @@ function daysBetween(
   to: number,
 ): Day[] {
   const days: Day[] = [];
-  const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+  const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 'YYYY-MM-DD'.length);
   const last = addDays(dateOf(to), 1);
   for (let date = addDays(dateOf(from), -1); date <= last; date = addDays(date, 1)) {
     if (hourIn(LAST_ZONE, date, trigger_hour) <= from || hourIn(FIRST_ZONE, date, trigger_hour) > to) continue;

@@ -68,6 +68,8 @@ function mail(days: number, letters: Readonly<Record<LanguageCode, Letter>>): Re
   };
 }
 
+const DAY_HOURS = 24;
+
 const WELCOME: Recipe = {
   trigger: {},
   field: null,
@@ -136,7 +138,7 @@ const CART: Recipe = {
         'Wenn Sie es sich anders überlegt haben, brauchen Sie nichts zu tun.',
       ],
     }),
-    { kind: 'wait_until', event: 'purchase', timeout_hours: 24 },
+    { kind: 'wait_until', event: 'purchase', timeout_hours: DAY_HOURS },
     mail(0, {
       en: [
         'Shall we keep your cart?',
@@ -181,7 +183,7 @@ const REVIEW: Recipe = {
         'Vielen Dank für Ihre Bestellung.',
       ],
     }),
-    { kind: 'wait_until', event: 'review', timeout_hours: 168 },
+    { kind: 'wait_until', event: 'review', timeout_hours: 7 * DAY_HOURS },
     mail(0, {
       en: [
         'One minute for a few words?',
@@ -226,7 +228,7 @@ const RENEWAL: Recipe = {
         'Danke, dass Sie bei uns sind.',
       ],
     }),
-    { kind: 'wait_until', event: 'renewed', timeout_hours: 552 },
+    { kind: 'wait_until', event: 'renewed', timeout_hours: 23 * DAY_HOURS },
     mail(0, {
       en: [
         'One week left until your renewal',

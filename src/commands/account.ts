@@ -28,7 +28,7 @@ async function list(call: Call): Promise<void> {
   const rows = await withDatabase((db) => db.select().from(accounts).orderBy(asc(accounts.id)).all());
   call.answer(
     rows,
-    rows.map(({ id, name, created_at }) => `${id}  ${created_at.slice(0, 10)}  ${name}`),
+    rows.map(({ id, name, created_at }) => `${id}  ${created_at.slice(0, 'YYYY-MM-DD'.length)}  ${name}`),
     'There are no accounts; the first start of the service makes one',
   );
 }

@@ -54,7 +54,9 @@ async function list(call: Call): Promise<void> {
   }));
   call.answer(
     keys,
-    keys.map(({ domain, selector, created_at }) => `${domain}  ${selector}  made ${created_at.slice(0, 10)}`),
+    keys.map(
+      ({ domain, selector, created_at }) => `${domain}  ${selector}  made ${created_at.slice(0, 'YYYY-MM-DD'.length)}`,
+    ),
     'There are no keys, so no mail is signed; to make one: sendlark dkim create DOMAIN',
   );
 }

@@ -72,9 +72,9 @@ async function list(call: Call): Promise<void> {
     rows,
     rows.map(({ account, publicKey, name, scopes, created_at, last_used_at, revoked_at }) =>
       [
-        `${publicKey}  account ${account}  ${scopes.join(', ')}  made ${created_at.slice(0, 10)}`,
-        ...(last_used_at ? [`used ${last_used_at.slice(0, 10)}`] : []),
-        ...(revoked_at ? [`revoked ${revoked_at.slice(0, 10)}`] : []),
+        `${publicKey}  account ${account}  ${scopes.join(', ')}  made ${created_at.slice(0, 'YYYY-MM-DD'.length)}`,
+        ...(last_used_at ? [`used ${last_used_at.slice(0, 'YYYY-MM-DD'.length)}`] : []),
+        ...(revoked_at ? [`revoked ${revoked_at.slice(0, 'YYYY-MM-DD'.length)}`] : []),
         ...(name ? [name] : []),
       ].join('  '),
     ),

@@ -122,10 +122,10 @@ const NEWEST_ROWS = 50;
  * Returns the records of a part of a list, for a screen. Other requests are answered between two pages. The API sends lists by
  * src/http/list-response.ts instead, which needs less memory.
  */
-export async function readPart<Record>(db: Db, source: ListSource, part: ListPart): Promise<Record[]> {
+export async function readPart<Row>(db: Db, source: ListSource, part: ListPart): Promise<Row[]> {
   if (part.order === 'newest') return JSON.parse(`[${readNewest(db, source, part)}]`);
   const read = pageReader(db, source);
-  const records: Record[] = [];
+  const records: Row[] = [];
   const maxRows = part.limit ?? Number.POSITIVE_INFINITY;
   for (let after = part.after_id ?? 0, mayHaveMore = true; mayHaveMore && records.length < maxRows; ) {
     const page = read(after, Math.min(PAGE_ROWS, maxRows - records.length));

@@ -34,7 +34,7 @@ export function sendList(reply: FastifyReply, db: Db, name: string, source: List
     return sendRecord(reply, name, `[${json}]`);
   }
   const maxRows = query.limit ?? Number.POSITIVE_INFINITY;
-  const head = Buffer.from(`{"status":"success","message":{"${name}":[`);
+  const head = Buffer.from(`${ENVELOPE.head}{"${name}":[`);
   const readPage = pageReader(db, source);
   const first = readPage(query.after_id ?? 0, Math.min(PAGE_ROWS, maxRows));
   const isWhole = !first.mayHaveMore || first.count === maxRows;
@@ -93,7 +93,7 @@ export function sendMessage(reply: FastifyReply, parts: AsyncIterable<string>): 
 export function sendRecord(reply: FastifyReply, name: string, json: string, more: object = {}): FastifyReply {
   const others = Object.entries(more).map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`);
   const message = `{"${name}":${json}${others.join('')}}`;
-  return reply.type('application/json; charset=utf-8').send(`{"status":"success","message":${message}}`);
+  return reply.type('application/json; charset=utf-8').send(`${ENVELOPE.head}${message}}`);
 }
 
 /** Sends a CSV file to be saved under this name. */
@@ -115,7 +115,7 @@ type ContentEncoding = 'br' | 'gzip' | 'identity';
 /** Patterns for a coding in Accept-Encoding that is not refused with q=0. */
 const ACCEPTED = { br: /^br\s*(;\s*q=(?!0(\.0*)?$).*)?$/, gzip: /^gzip\s*(;\s*q=(?!0(\.0*)?$).*)?$/ };
 
-/** The most compact coding that the Accept-Encoding header allows (RFC 9110, 12.5.3); q=0 refuses a coding. */
+/** Returns the most compact coding that the Accept-Encoding header allows (RFC 9110, 12.5.3); q=0 refuses a coding. */
 export function chooseEncoding(accepted: string | undefined): ContentEncoding {
   const offers = (accepted ?? '')
     .toLowerCase()

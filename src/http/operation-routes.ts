@@ -136,9 +136,9 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       );
     },
     /** Maps an operation that reads one record. */
-    record<Input extends TObject, Record extends TObject>(
+    record<Input extends TObject, Shape extends TObject>(
       endpoint: Endpoint,
-      operation: RecordOperation<Input, Record>,
+      operation: RecordOperation<Input, Shape>,
     ): void {
       const { as, record } = operation;
       map(endpoint, operation, successWith({ [as]: record }), async (context, input, reply) => {
@@ -148,9 +148,9 @@ export function operationRoutes(app: FastifyInstance, deps: Deps, tag: string) {
       });
     },
     /** Maps an operation that reads a list of records. The list is sent in parts. */
-    list<Input extends TObject, Record extends TObject>(
+    list<Input extends TObject, Shape extends TObject>(
       endpoint: Endpoint,
-      operation: ListOperation<Input, Record>,
+      operation: ListOperation<Input, Shape>,
     ): void {
       const { as, record } = operation;
       map(endpoint, operation, successWith({ [as]: Type.Array(record) }), (context, input, reply) => {

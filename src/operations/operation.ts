@@ -41,11 +41,10 @@ export interface DescribedOperation<Input extends TObject, Output extends TObjec
 }
 
 /** An operation that reads one record. */
-export interface RecordOperation<Input extends TObject, Record extends TObject>
-  extends Operation<Input, Static<Record>> {
+export interface RecordOperation<Input extends TObject, Shape extends TObject> extends Operation<Input, Static<Shape>> {
   /** The name of the record in the API's answer. */
   as: string;
-  record: Record;
+  record: Shape;
   /** Returns the record as JSON text, made by SQLite or another thread; undefined if the caller's account has no such record. */
   json(context: Context, input: Static<Input>): string | undefined | Promise<string | undefined>;
 }
@@ -56,11 +55,10 @@ export interface Selection extends ListSource {
 }
 
 /** An operation that reads records in the order of their ids. */
-export interface ListOperation<Input extends TObject, Record extends TObject>
-  extends Operation<Input, Static<Record>[]> {
+export interface ListOperation<Input extends TObject, Shape extends TObject> extends Operation<Input, Static<Shape>[]> {
   /** The name of the list in the API's answer. */
   as: string;
-  record: Record;
+  record: Shape;
   /** Selects the requested records. The API sends the JSON that SQLite makes of them, without a JavaScript object for each record. */
   select(context: Context, input: Static<Input>): Selection;
 }
@@ -77,9 +75,9 @@ export function operation(declaration: object): object {
 }
 
 /** Declares an operation that reads one record. The operation throws 404 if there is no such record. */
-export function recordOperation<Input extends TObject, Record extends TObject>(
-  declaration: Omit<RecordOperation<Input, Record>, 'run'>,
-): RecordOperation<Input, Record> {
+export function recordOperation<Input extends TObject, Shape extends TObject>(
+  declaration: Omit<RecordOperation<Input, Shape>, 'run'>,
+): RecordOperation<Input, Shape> {
   return {
     ...declaration,
     async run(context, input) {
@@ -91,9 +89,9 @@ export function recordOperation<Input extends TObject, Record extends TObject>(
 }
 
 /** Declares an operation that reads a list of records. */
-export function listOperation<Input extends TObject, Record extends TObject>(
-  declaration: Omit<ListOperation<Input, Record>, 'run'>,
-): ListOperation<Input, Record> {
+export function listOperation<Input extends TObject, Shape extends TObject>(
+  declaration: Omit<ListOperation<Input, Shape>, 'run'>,
+): ListOperation<Input, Shape> {
   return {
     ...declaration,
     run(context, input) {

@@ -31,7 +31,7 @@ export function isoTimestamp(moment: Date): string {
 
 /** Formats a moment as `YYYY-MM-DD HH:MM:SS` in UTC, the format of sent_at, live_at and send_at. */
 export function plainTimestamp(moment: Date): string {
-  return moment.toISOString().slice(0, 19).replace('T', ' ');
+  return moment.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length).replace('T', ' ');
 }
 
 /** The value of a time that does not exist yet, in fields of records that are never null. */

@@ -28,9 +28,9 @@ export interface MigratedColumn {
 
 /** The maximum number of columns; further ones are skipped. */
 const MAX_COLUMNS = 200;
-const SAMPLES = 3;
+const MAX_SAMPLES = 3;
 const SAMPLE_CHARACTERS = 100;
-/** The maximum length of a value, because a longer cell cannot be imported. */
+/** The maximum number of characters of a value, because a longer cell cannot be imported. */
 const MAX_VALUE = 65_535;
 /** Values that may be telephone numbers or postal codes, which would lose digits or signs as numbers. */
 const NO_QUANTITY = /^\+|^-?0\d|^.{16}/;
@@ -75,7 +75,7 @@ export class ColumnCollector {
       facts.isNumber &&= isQuantity(value);
       facts.isMoment &&= moment(value) !== null;
       facts.isMonthDay &&= monthDay(value) !== null;
-      if (facts.samples.length < SAMPLES) facts.samples.push(value.slice(0, SAMPLE_CHARACTERS).toWellFormed());
+      if (facts.samples.length < MAX_SAMPLES) facts.samples.push(value.slice(0, SAMPLE_CHARACTERS).toWellFormed());
     }
   }
 

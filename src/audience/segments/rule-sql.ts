@@ -121,7 +121,7 @@ function positiveHolds(
     case 'yearly-date':
       return operator === 'is'
         ? `${value} = ${bind(first)}`
-        : `${value} <> '' AND ${yearlyHolds(value, operator === 'is today' ? 0 : Number(first), now.slice(0, 10), bind)}`;
+        : `${value} <> '' AND ${yearlyHolds(value, operator === 'is today' ? 0 : Number(first), now.slice(0, 'YYYY-MM-DD'.length), bind)}`;
   }
 }
 
@@ -168,8 +168,9 @@ function numberHolds(operator: string, value: string, operands: readonly string[
 
 /** Returns the condition for a date. An operand without a time means the whole day, from 00:00 to 23:59. A value without a time means 00:00 of its day. */
 function momentHolds(operator: string, value: string, first: string, second: string, now: string, bind: Bind): string {
-  const begin = (operand: string) => bind(`${operand}T00:00`.slice(0, 16));
-  const end = (operand: string) => bind(`${operand}T23:59`.slice(0, 16));
+  const toMinute = (text: string) => text.slice(0, 'YYYY-MM-DDTHH:MM'.length);
+  const begin = (operand: string) => bind(toMinute(`${operand}T00:00`));
+  const end = (operand: string) => bind(toMinute(`${operand}T23:59`));
   switch (operator) {
     case 'is on':
       return `substr(${value}, 1, 10) = ${bind(first.slice(0, 10))}`;
@@ -180,8 +181,8 @@ function momentHolds(operator: string, value: string, first: string, second: str
     case 'is between':
       return `${value} BETWEEN ${begin(first)} AND ${end(second)}`;
     case 'is within': {
-      const since = new Date(Date.parse(now) - Number(first) * DAY_MS).toISOString().slice(0, 16);
-      return `${value} BETWEEN ${bind(since)} AND ${bind(now.slice(0, 16))}`;
+      const since = toMinute(new Date(Date.parse(now) - Number(first) * DAY_MS).toISOString());
+      return `${value} BETWEEN ${bind(since)} AND ${bind(toMinute(now))}`;
     }
     default:
       throw new Error(`unknown date operator ${operator}`);

@@ -54,7 +54,7 @@ const FIND_NAMED = NAMED_KINDS.map(
 
 /**
  * Used by the command menu at each keystroke, so it compares only the newest records of each kind, and looks for contacts only for
- * 3 milliseconds. If the text is empty, returns only the newest campaigns.
+ * `CONTACTS_MS`. If the text is empty, returns only the newest campaigns.
  */
 export const findRecords = operation({
   name: 'Find records by words of their names',

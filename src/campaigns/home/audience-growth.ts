@@ -33,7 +33,7 @@ export function monthsOf(contacts: number, days: readonly AudienceDay[]): { mont
   const atEnd = new Map<string, number>();
   let count = contacts;
   for (const { day, added, deleted } of days.toReversed()) {
-    const month = day.slice(0, 7);
+    const month = day.slice(0, 'YYYY-MM'.length);
     if (!atEnd.has(month)) atEnd.set(month, count);
     // Contacts who were deleted with their list are not in the counts of a day, so without them the number could fall below zero.
     count = Math.max(0, count - added + deleted);
@@ -148,5 +148,5 @@ export class AudienceGrowth {
 
 /** Returns the day (UTC, YYYY-MM-DD) of a time in epoch milliseconds. */
 function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

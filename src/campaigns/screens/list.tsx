@@ -1,5 +1,5 @@
 /** The list of campaigns, with filters and orders, a menu for each campaign, and actions on several selected campaigns. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pageRoute } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -109,7 +109,7 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
     }
     const action = field(request, 'action');
     if (action === 'delete') {
-      if (field(request, 'sure') === '') return askToDelete(request, strIds, kept);
+      if (field(request, 'sure') === '') return askToDelete(request, reply, strIds, kept);
       const { deleted } = await ask(request, deleteDrafts, { strIds });
       setFlash(reply, 'good', 'campaigns.deleted', { count: deleted });
       return toList();
@@ -120,15 +120,16 @@ export async function campaignList(app: FastifyInstance, { clock }: Pick<Deps, '
     else if (stays === 0) setFlash(reply, 'good', 'campaigns.archived', { count: changed });
     else setFlash(reply, 'warn', 'campaigns.archived.some', { done: changed, count: stays });
     return toList();
-
-    async function askToDelete(request: FastifyRequest, ids: readonly string[], kept: KeptQuery) {
-      const viewer = viewerOf(request);
-      const counted = await ask(request, deleteDrafts, { strIds: [...ids], dry_run: 1 });
-      const title = languageOf(request, viewer).say('campaigns.delete.title', { count: counted.deleted });
-      const content = <DeleteDrafts ids={ids} kept={kept} drafts={counted.deleted} others={counted.kept} />;
-      return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
-    }
   });
+}
+
+/** Sends the page that asks whether the drafts among the selected campaigns are to be deleted. */
+async function askToDelete(request: FastifyRequest, reply: FastifyReply, ids: readonly string[], kept: KeptQuery) {
+  const viewer = viewerOf(request);
+  const counted = await ask(request, deleteDrafts, { strIds: [...ids], dry_run: 1 });
+  const title = languageOf(request, viewer).say('campaigns.delete.title', { count: counted.deleted });
+  const content = <DeleteDrafts ids={ids} kept={kept} drafts={counted.deleted} others={counted.kept} />;
+  return sendPage(request, reply, viewer, { title, section: 'campaigns' }, content);
 }
 
 /** Returns true if the account has no campaign at all, not even an archived one. */

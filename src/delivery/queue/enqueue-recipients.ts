@@ -142,7 +142,7 @@ function enqueueStatements(client: Database, members: string) {
   };
 }
 
-/** Whether any contact in this audience would get a mail now. The search stops at the first one. */
+/** Returns true if any contact in this audience would get a mail now. The search stops at the first one. */
 export function hasAudience(client: Database, groupId: number, progress: EnqueueProgress): boolean {
   const statement = client.prepare(`
     SELECT 1 FROM (
@@ -163,6 +163,9 @@ export function hasAudience(client: Database, groupId: number, progress: Enqueue
     }) !== undefined
   );
 }
+
+/** The number of members among which new recipients are counted at once. */
+const NEW_PAGE_ROWS = 2000;
 
 /**
  * Counts the contacts of an audience who would get a mail now and are not among the recipients of the mailing. Reads the audience in pages.
@@ -197,14 +200,12 @@ export async function countNewRecipients(
   return count;
 }
 
-const NEW_PAGE_ROWS = 2000;
-
 /** The number of contacts that are examined to find one. If nearly all are excluded, none may be found. */
 const SAMPLE_ROWS = 1000;
 
 /**
  * Returns the id of a contact in the audience that is not excluded: the contact with the address `addressId`, or any contact if that is
- * null. Returns null if none of the first 1000 members of each kind of target qualifies.
+ * null. Returns null if none of the first `SAMPLE_ROWS` members of each kind of target qualifies.
  */
 export function findAudienceContact(
   client: Database,

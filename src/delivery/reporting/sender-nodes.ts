@@ -20,7 +20,7 @@ export function listSenderNodes(client: Database, now: number): SenderNode[] {
        ifnull(d.given, 0) AS given, ifnull(d.accepted, 0) AS accepted, ifnull(d.deferred, 0) AS deferred, ifnull(d.refused, 0) AS refused
      FROM sender_nodes n LEFT JOIN node_days d ON d.name = n.name AND d.day = @today
      ORDER BY n.name, n.heard_at DESC LIMIT ${MAX_NODES}`)
-    .all({ silent: now - SILENT_AFTER_MS, today: new Date(now).toISOString().slice(0, 10) });
+    .all({ silent: now - SILENT_AFTER_MS, today: new Date(now).toISOString().slice(0, 'YYYY-MM-DD'.length) });
 }
 
 /**

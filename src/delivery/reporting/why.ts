@@ -64,7 +64,7 @@ export function checked(rule: CheckedRule['rule'], isMet: boolean, value: Said, 
 
 /** Returns a timestamp as sentences say it: 2026-02-03 09:30 UTC. */
 export function minuteOf(timestamp: string): string {
-  return `${timestamp.slice(0, 16).replace('T', ' ')} UTC`;
+  return `${timestamp.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
 }
 
 /** A question why an address of an account gets a mail or not. */

@@ -184,7 +184,7 @@ export interface Progress {
 
 /** Returns the UTC day of a moment, YYYY-MM-DD. */
 export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
+  return moment.toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
 /** Returns the day that is `days` days later, YYYY-MM-DD. */

@@ -85,7 +85,7 @@ export const makeBackup = operation({
     };
     try {
       await lock.write(() => inTransaction(db, note), NOTE_MS);
-      const name = `sendlark-${now.toISOString().slice(0, 10)}.db`;
+      const name = `sendlark-${now.toISOString().slice(0, 'YYYY-MM-DD'.length)}.db`;
       return { name, size: (await file.stat()).size, body: file.createReadStream() };
     } catch (error) {
       await file.close();

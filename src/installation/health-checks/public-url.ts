@@ -108,7 +108,7 @@ function certificateOf(socket: TLSSocket): Certificate {
 function judge(url: string, answer: Answer, isProof: (proof: string) => boolean, now: number): CheckResult {
   const { host } = new URL(url);
   const { status, location, certificate } = answer;
-  const day = certificate?.endsAt.toISOString().slice(0, 10) ?? '';
+  const day = certificate?.endsAt.toISOString().slice(0, 'YYYY-MM-DD'.length) ?? '';
   if (certificate?.fault)
     return { state: 'fail', ...certificateFault(certificate.fault, { host, day, ...certificate }) };
   if (status >= 300 && status < 400 && location !== '') {

@@ -64,7 +64,7 @@ function backupCheck(client: Database, now: number): Finding {
   if (last === null) return { name, state: 'warn', found: sentence('backup_none'), advice };
   const days = Math.floor((now - Date.parse(last)) / DAY_MS);
   return days < BACKUP_DAYS
-    ? { name, state: 'ok', found: sentence('backup_fresh', { day: last.slice(0, 10) }) }
+    ? { name, state: 'ok', found: sentence('backup_fresh', { day: last.slice(0, 'YYYY-MM-DD'.length) }) }
     : { name, state: 'warn', found: sentence('backup_old', { days }), advice };
 }
 

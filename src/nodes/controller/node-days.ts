@@ -168,5 +168,5 @@ function noneEnded(): Day['ended'] {
 }
 
 function dayOf(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10);
+  return new Date(moment).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

@@ -48,7 +48,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
       const onlyRelay = relay !== undefined && usesStoredRelays ? relay : null;
       return verification === undefined ? [] : [{ ...sender, ...verification, onlyRelay }];
     });
-    const warmUp = { warmUps, form, today: clock.now().toISOString().slice(0, 10) };
+    const warmUp = { warmUps, form, today: clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length) };
     const dns = { now: clock.now(), isOperator, domains, watch: findWatch(request, domains, clock.now()) };
     const content = <Senders rows={rows} warmUp={warmUp} {...dns} />;
     return sendSettings(request, reply, 'senders', content, problem);

@@ -32,6 +32,10 @@ export interface Brand {
   shape: BrandChoice['button_shape'];
 }
 
+/** The least contrast of text to a light background (WCAG 2.2, 1.4.6). */
+const TEXT_CONTRAST = 7;
+/** The least contrast of text to a quiet area. */
+const QUIET_CONTRAST = 12;
 // The defaults for colours and fonts.
 const ACCENT = '#1f5f8b';
 const INK = '#1b2129';
@@ -53,9 +57,11 @@ export function completeBrand(choice: BrandChoice | undefined): Brand {
       .sort((a, b) => Number(isOwn(b.stack)) - Number(isOwn(a.stack))),
     accent,
     // The text colour must be legible on a light background; text and links must be legible on the colour of quiet areas.
-    ink: colours.slice(1).find((colour) => contrastOf(colour, SOFT) >= 7) ?? INK,
+    ink: colours.slice(1).find((colour) => contrastOf(colour, SOFT) >= TEXT_CONTRAST) ?? INK,
     soft:
-      colours.slice(1).find((colour) => contrastOf(colour, INK) >= 12 && contrastOf(colour, accent) >= LEGIBLE) ?? SOFT,
+      colours
+        .slice(1)
+        .find((colour) => contrastOf(colour, INK) >= QUIET_CONTRAST && contrastOf(colour, accent) >= LEGIBLE) ?? SOFT,
     shape: choice?.button_shape ?? 'rounded',
   };
 }
