@@ -28,7 +28,7 @@ export const isMeasuredNow = (address: string) => `EXISTS (
  */
 export function isMeasuredWith(mode: TrackingMode, address: string): string {
   const hasChosen = (choice: number) =>
-    `EXISTS (SELECT 1 FROM addresses a INDEXED BY addresses_choices WHERE a.id = ${address} AND a.tracking_choice <> 0 AND a.tracking_choice = ${choice})`;
+    `EXISTS (SELECT 1 FROM addresses a INDEXED BY addresses_choices WHERE a.id = ${address} AND a.tracking_choice <> ${TRACKING_CHOICE.none} AND a.tracking_choice = ${choice})`;
   if (mode === 'consent') return hasChosen(TRACKING_CHOICE.allowed);
   return mode === 'person' ? `NOT ${hasChosen(TRACKING_CHOICE.refused)}` : '0';
 }

@@ -16,6 +16,8 @@ import type { AtStep, Taken } from './step-actions.ts';
 
 const HOUR_MS = 3_600_000;
 const DAYS_OF_WEEK = 7;
+/** The name of the stored value with the setting TIME_ZONE at the last start. */
+const TIME_ZONE = 'time_zone';
 /** A day of every year, MM-DD. */
 const YEARLY_DAY = /^\d{2}-\d{2}$/;
 
@@ -108,11 +110,11 @@ function timesOf(step: WaitStep, contact: WaitingContact, zone: string, now: num
  * zone of contacts whose own time zone is unknown.
  */
 export function followTimeZone(client: Database, zone: string): void {
-  if (findNamedValue(client, 'time_zone') === zone) return;
+  if (findNamedValue(client, TIME_ZONE) === zone) return;
   client
     .transaction(() => {
       recomputeDueTimes(client, null);
-      writeNamedValue(client, 'time_zone', zone);
+      writeNamedValue(client, TIME_ZONE, zone);
     })
     .immediate();
 }
@@ -169,7 +171,7 @@ function nextYearly(date: string, today: string, at: (day: string) => number): n
     const lastOfFebruary = `${year}-02-28`;
     return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${year}-${date}`;
   };
-  const thisYear = Number(today.slice(0, 4));
+  const thisYear = Number(today.slice(0, 'YYYY'.length));
   const day = dayIn(thisYear);
   return at(day < today ? dayIn(thisYear + 1) : day);
 }

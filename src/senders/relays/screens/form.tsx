@@ -146,8 +146,8 @@ function RelayForm({
 function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null; ways: Ways }) {
   const language = useLanguage();
   const { queued, environment } = ways;
-  const isUsed = environment.length === 0;
-  if (isUsed && next === null && queued > 0) {
+  const usesStoredRelays = environment.length === 0;
+  if (usesStoredRelays && next === null && queued > 0) {
     return <p class="quiet-text">{language.say('smtp.delete.refused', { count: queued })}</p>;
   }
   return (
@@ -159,10 +159,12 @@ function DeleteRelay({ relay, next, ways }: { relay: Relay; next: string | null;
         title={language.say('smtp.delete.title', { name: relay.name })}
       >
         <p>{language.say('smtp.delete.text')}</p>
-        {!isUsed && <p>{language.say('smtp.delete.unused')}</p>}
-        {isUsed && queued === 0 && <p>{language.say('smtp.delete.none')}</p>}
-        {isUsed && next === null && <p>{language.say('smtp.delete.last')}</p>}
-        {isUsed && next !== null && queued > 0 && <p>{language.say('smtp.delete.next', { count: queued, next })}</p>}
+        {!usesStoredRelays && <p>{language.say('smtp.delete.unused')}</p>}
+        {usesStoredRelays && queued === 0 && <p>{language.say('smtp.delete.none')}</p>}
+        {usesStoredRelays && next === null && <p>{language.say('smtp.delete.last')}</p>}
+        {usesStoredRelays && next !== null && queued > 0 && (
+          <p>{language.say('smtp.delete.next', { count: queued, next })}</p>
+        )}
       </Confirm>
     </p>
   );
