@@ -40,7 +40,7 @@ export function targetProblem(db: Db, targets: readonly Target[]): Sentence | nu
   return null;
 }
 
-/** Returns the segments of an account whose rules refer to this custom field. */
+/** Returns the ids of an account's segments whose rules refer to this custom field. */
 export function segmentsWithField(db: Db, accountId: number, fieldId: number): number[] {
   return db
     .all<{ id: number }>(sql`

@@ -10,7 +10,7 @@ import type { Segment } from './membership.ts';
 import { eventsAtOnce, type ReadEvents, SegmentUpdate } from './update-people.ts';
 
 /** The named value with the id of the last reported event that was read. */
-const FOLLOWED = 'contact_events_followed_to';
+export const EVENTS_FOLLOWED_TO = 'contact_events_followed_to';
 
 /** Returns true if more than `many` reported events are unread. */
 export function areContactEventsFarBehind(client: Db['$client'], many: number): boolean {
@@ -27,7 +27,7 @@ function newestEventId(client: Db['$client']): number {
 }
 
 function followedTo(client: Db['$client']): number {
-  return Number(findNamedValue(client, FOLLOWED) ?? 0);
+  return Number(findNamedValue(client, EVENTS_FOLLOWED_TO) ?? 0);
 }
 
 interface NewEvent {
@@ -45,7 +45,7 @@ export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvent
   const client = db.$client;
   if (client.prepare('SELECT 1 FROM segments WHERE check_at IS NOT NULL LIMIT 1').get() === undefined) {
     // No segment has a rule about events.
-    writeNamedValue(client, FOLLOWED, String(newestEventId(client)));
+    writeNamedValue(client, EVENTS_FOLLOWED_TO, String(newestEventId(client)));
     return null;
   }
   const limit = Math.min(rows, eventsAtOnce(client));
@@ -70,7 +70,7 @@ export function readContactEvents(db: Db, rows: number, clock: Clock): ReadEvent
   return {
     update: new SegmentUpdate(db, accounts, isoTimestamp(clock.now())),
     isFull: events.length === limit,
-    end: () => writeNamedValue(client, FOLLOWED, String(last.id)),
+    end: () => writeNamedValue(client, EVENTS_FOLLOWED_TO, String(last.id)),
   };
 }
 

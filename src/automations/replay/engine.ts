@@ -4,6 +4,7 @@
  * something is due.
  */
 import { followActivity } from '../../audience/segments/follow-activity.ts';
+import { EVENTS_FOLLOWED_TO } from '../../audience/segments/follow-events.ts';
 import type { Segment } from '../../audience/segments/membership.ts';
 import { isActivityRule } from '../../audience/segments/rules.ts';
 import { trackingMode } from '../../audience/tracking-choice.ts';
@@ -40,8 +41,11 @@ const HOUR_MS = 3_600_000;
 const STOP_MS = HOUR_MS;
 /** The time in milliseconds after which a transaction on the view is committed. */
 const TRANSACTION_MS = 250;
-/** The number of mails that are claimed at once, as in the live service. */
-const CLAIMS = 500;
+/** The progress once the history has been read, and once the view has the state at the beginning of the replay. */
+const READ_SHARE = 0.05;
+const START_SHARE = 0.1;
+/** The maximum number of mails that are claimed at once, as in the live service. */
+const MAX_CLAIMS = 500;
 /** The time between sending a mail and opening it, in milliseconds. */
 const OPENED_AFTER_MS = HOUR_MS;
 /** The age in milliseconds from which on the live service reads an open. Until then, another hit can reveal that a machine opened the mail. */
@@ -126,7 +130,7 @@ class Run {
     const steps = listSchedules(this.#view, automationId);
     const scope: Scope = { automation, steps, from, to: now };
     scope.from = readHistory(this.#view, scope);
-    onProgress(0.05);
+    onProgress(READ_SHARE);
     const segments = segmentsOf(automation, steps);
     client
       .prepare('INSERT INTO temp.segments SELECT * FROM main.segments WHERE id IN (SELECT value FROM json_each(?))')
@@ -138,7 +142,7 @@ class Run {
       .run();
     const feed = new Feed(this.#view, scope);
     feed.start();
-    onProgress(0.1);
+    onProgress(START_SHARE);
     this.#setLive(scope.from);
     this.#keepSegments(steps);
     for (const { id, kind, sender_id } of steps)
@@ -180,7 +184,7 @@ class Run {
         INSERT INTO replay_waits VALUES (new.id) ON CONFLICT DO NOTHING;
       END;`);
     // The service need not follow events here, because the history already has the members of segments as events changed them.
-    writeNamedValue(client, 'contact_events_followed_to', String(Number.MAX_SAFE_INTEGER));
+    writeNamedValue(client, EVENTS_FOLLOWED_TO, String(Number.MAX_SAFE_INTEGER));
   }
 
   /**
@@ -267,7 +271,7 @@ class Run {
         while (dates?.step(() => true));
         await takeAllSteps();
       });
-      onProgress(0.1 + (0.9 * (stop - from)) / (to - from));
+      onProgress(START_SHARE + ((1 - START_SHARE) * (stop - from)) / (to - from));
     }
     // The history since the last stop still counts, and so does whatever is due by the end.
     await this.#inTransaction(async () => {
@@ -379,11 +383,11 @@ class Post {
     if (nextSendingTime !== null) return 0;
     let moved = 0;
     for (const { id, step } of mailings) {
-      for (let examined = CLAIMS; examined === CLAIMS; ) {
+      for (let examined = MAX_CLAIMS; examined === MAX_CLAIMS; ) {
         const claimed = this.#ledger.claim(
           { id, is_canary: 0 },
           { fields: ['email'], tracking: this.#tracking },
-          CLAIMS,
+          MAX_CLAIMS,
           now,
           now,
         );

@@ -92,11 +92,11 @@ function offeredAddress(request: FastifyRequest): string {
 
 function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; now: Date }) {
   const language = useLanguage();
-  const isUsed = ways.environment.length === 0;
+  const usesStoredRelays = ways.environment.length === 0;
   if (relays.length === 0) {
     return (
       <>
-        {!isUsed && <Environment relays={ways.environment} />}
+        {!usesStoredRelays && <Environment relays={ways.environment} />}
         <Empty pose="flies" title={language.say('smtp.none.title')} action={<AddLink />}>
           {language.say('smtp.none.text')}
         </Empty>
@@ -105,7 +105,7 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
   }
   return (
     <>
-      {!isUsed && <Environment relays={ways.environment} />}
+      {!usesStoredRelays && <Environment relays={ways.environment} />}
       <p class="quiet-text">{language.say('smtp.text')}</p>
       <Table
         caption={language.say('settings.sending')}
@@ -122,7 +122,7 @@ function Relays({ relays, ways, now }: { relays: readonly Relay[]; ways: Ways; n
           },
           {
             heading: language.say('smtp.state'),
-            cell: (relay) => <State relay={relay} isUsed={isUsed} now={now} />,
+            cell: (relay) => <State relay={relay} usesStoredRelays={usesStoredRelays} now={now} />,
           },
           {
             heading: language.say('smtp.order'),
@@ -145,11 +145,11 @@ function AddLink() {
   return <LinkButton href="/settings/sending/new" icon="plus" label={useLanguage().say('smtp.add')} />;
 }
 
-function State({ relay, isUsed, now }: { relay: Relay; isUsed: boolean; now: Date }) {
+function State({ relay, usesStoredRelays, now }: { relay: Relay; usesStoredRelays: boolean; now: Date }) {
   const language = useLanguage();
   const { state, at } = relayState(relay);
   const time = recordTime(at);
-  if (!isUsed) return <Badge>{language.say('smtp.state.unused')}</Badge>;
+  if (!usesStoredRelays) return <Badge>{language.say('smtp.state.unused')}</Badge>;
   return (
     <div>
       <Badge tone={TONES[state]}>{language.say(`smtp.state.${state}`)}</Badge>
