@@ -45,6 +45,19 @@ t.test('a mail is checked for itself and for all its recipients, with codes, sev
   t.equal((await app.one.call('POST', '/check', { form: { utr: 'x' } })).status, 404);
 });
 
+t.test(
+  'a branch that holds only another condition is named if no contact sees it, and an empty one is not',
+  async (t) => {
+    const { app, body } = await readyToSend(t);
+    const template_html =
+      '<p>Hello((if city = "Atlantis"))((if first_name))you((end))((end))((if city = "Thule"))((end))</p>';
+    const form = { template_html, recipient_id: body.recipient_id };
+    const { recipients } = (await app.one.call('POST', '/check', { form })).body.message.check;
+    t.match(recipients.findings, [{ code: 'branch_unused', name: '((if city is "Atlantis"))' }]);
+    t.equal(recipients.findings.length, 1);
+  },
+);
+
 t.test('a mail with hundreds of conditions gets 50 findings of a code, and the number of the others', async (t) => {
   const { app, body } = await readyToSend(t);
   const { recipient_id } = body;
