@@ -6,7 +6,7 @@ import { DATA } from './data-folder.ts';
 /** The folder of index.json, and of each template's source (.json) with the files made from it (.html, .png, .webp). */
 const TEMPLATES = new URL('templates/', DATA);
 
-/** An entry of index.json. The names of its files begin with the name of its preview image. */
+/** An entry of index.json. Its files differ from `preview_image` only in their endings. */
 export interface BuiltIn {
   /** An id is never reused for another template, because campaigns refer to it. 1 is the blank template. */
   id: number;
