@@ -202,7 +202,7 @@ export function checkFailure(findings: readonly RecordedFinding[]): Sentence | n
         : sentence('found_in_version', { language: version, error });
     }),
   );
-  return errors === null ? null : sentence('held_check_failed', { errors });
+  return errors === null ? null : sentence('held_errors_found', { errors });
 }
 
 /** Runs the checks on a mail and its recipient. */

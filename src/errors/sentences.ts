@@ -91,7 +91,9 @@ export const SENTENCES = {
     'The SMTP server refuses mail because of the sender or this machine, not because of the recipient, who is back in the queue: {reply}',
   held_by_refusals:
     'The SMTP server refuses mail because of the sender or this machine, not because of the recipients. {count} recipients in a row are back in the queue: {reply}',
-  held_check_failed: 'The check found errors in the e-mail: {errors}',
+  held_errors_found: 'The check found errors in the e-mail: {errors}',
+  // Only in rows of earlier releases.
+  held_check_failed: 'The check found errors in the e-mail: {codes}',
   found_in_variant: 'in variant {name}: {error}',
   found_in_version: 'in the version in {language}: {error}',
   found_no_unsubscribe: 'there is no unsubscribe link',

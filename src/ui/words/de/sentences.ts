@@ -83,7 +83,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen des Empfängers, der wieder in der Warteschlange ist: {reply}',
   held_by_refusals:
     'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen der Empfänger. {count} Empfänger in Folge sind wieder in der Warteschlange: {reply}',
-  held_check_failed: 'Die Prüfung fand Fehler in der Mail: {errors}',
+  held_errors_found: 'Die Prüfung fand Fehler in der Mail: {errors}',
+  held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
   found_in_variant: 'in Variante {name}: {error}',
   found_in_version: 'in der Fassung auf {language}: {error}',
   found_no_unsubscribe: 'es gibt keinen Abmeldelink',
