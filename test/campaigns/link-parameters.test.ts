@@ -131,4 +131,9 @@ t.test('the pages of the settings and of a campaign have them', async (t) => {
   const own = { subject: 'S', preheader: 'P', single_send_name: 'Autumn', utm_mode: 'own', utm_source: 'shop' };
   t.equal((await app.page('POST', `/campaigns/${utr}/edit/content`, { headers, form: own })).status, 303);
   t.match(await page('check'), 'Links get utm_source=shop');
+  const checked = /<input[^>]*name="utm_content"[^>]*checked/;
+  t.notMatch(await page('content'), checked);
+  const named = { ...own, utm_content: '1' };
+  t.equal((await app.page('POST', `/campaigns/${utr}/edit/content`, { headers, form: named })).status, 303);
+  t.match(await page('content'), checked);
 });

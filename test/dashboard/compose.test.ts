@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { SENDER } from '../support/sender.ts';
-import { outboxOf, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
+import { createSend, outboxOf, RECALL, readyToSend, sendDetails } from '../support/single-sends.ts';
 
 type Form = Record<string, unknown> | [string, string][];
 
@@ -283,6 +283,19 @@ t.test('a mailing is scheduled in a time zone, and stays scheduled when it is ch
   t.equal(unseen.status, 409, 'what its sender has not seen does not leave');
   t.match(unseen.text, 'The campaign was changed in the meantime');
   t.match(await sendDetails(app, utr), { status: 1, schedule_type: 1 });
+});
+
+t.test('the step to send says whether each contact gets a scheduled campaign at their best hour', async (t) => {
+  const { app, body } = await readyToSend(t);
+  const ada = writer(app);
+  const later = { ...body, schedule_type: 1, schedule_date: '2026-01-20', schedule_time: '09:00' };
+  const pageOf = async (form: Record<string, unknown>) =>
+    ada.get(`/campaigns/${await createSend(app, form)}/edit/schedule`);
+  t.notMatch(await pageOf(later), 'at their best hour within 24 hours.');
+  t.match(
+    await pageOf({ ...later, best_hour: 1 }),
+    'each contact gets the campaign at their best hour within 24 hours.',
+  );
 });
 
 t.test('of two tabs that change the same, the second sees both versions and chooses', async (t) => {

@@ -65,6 +65,8 @@ t.test('the addresses of one IPv6 customer count as one, mapped IPv4 addresses a
     t.equal(throttle.begin(from(address, `${at}@example.org`)), 0);
   t.ok(throttle.begin(from('2001:db8:1:2::1', 'x@example.org')) > 0);
   t.equal(throttle.begin(from('2001:db8:1:3::1', 'x@example.org')), 0);
+  for (let at = 0; at < 5; at++) throttle.begin(from(`2001:db8::${at}:1`, `${at}short@example.org`));
+  t.ok(throttle.begin(from('2001:db8::1', 'y@example.org')) > 0, 'with zeros left out in the network');
   for (let at = 0; at < 5; at++) throttle.begin(from('::ffff:192.0.2.7', `${at}y@example.org`));
   t.ok(throttle.begin(from('192.0.2.7', 'z@example.org')) > 0);
 });

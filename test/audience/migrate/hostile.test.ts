@@ -59,6 +59,19 @@ t.test('of the columns of an export the first 200 are read, the next 200 are nam
   );
 });
 
+t.test('attributes that are no JSON object are skipped', async (t) => {
+  const app = await startApp(t);
+  const rows = ['', 'none', '"text"', 'null', '7', '{"plan":"pro"}'].map((attributes, at) => [
+    `${at}@example.org`,
+    attributes,
+    'enabled',
+  ]);
+  const { status, body } = await look(app, 'listmonk', 'a.csv', csv(['email', 'attributes', 'status'], rows));
+  t.equal(status, 200);
+  const { migration } = body.message.upload;
+  t.strictSame(migration.new_fields, [{ field_name: 'plan', field_type: 'text' }]);
+});
+
 t.test('keys of JSON that are strange, many or deep become fields or are named as left out', async (t) => {
   const app = await startApp(t);
   let deep: unknown = 'x';

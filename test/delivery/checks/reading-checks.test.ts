@@ -32,6 +32,11 @@ t.test('a mail that says hardly anything without its images is found; the pixel 
   t.strictSame(foundIn('<img src="a" width="1" height="1" alt=""><p>Short</p>'), []);
 });
 
+t.test('the title is no visible text, with or without a head around it', async (t) => {
+  for (const html of ['<head><title>News</title></head><p>Hello</p>', '<title>News</title><p>Hello</p>'])
+    t.strictSame(readHtml(html).blocks, ['Hello'], html);
+});
+
 t.test('headings that are empty or skip a level are counted', async (t) => {
   t.strictSame(foundIn('<h1>A</h1><h3>B</h3><h2> </h2>'), [['headings', 2]]);
   t.strictSame(foundIn('<h2>A</h2><h3>B</h3><h1>C</h1><h2><img alt="D" width="1" height="1"></h2>'), []);
