@@ -100,12 +100,13 @@ export function valuesOf(row: Row, known: KnownColumns, ignored: Ignored): Map<s
   return values;
 }
 
-/** Adds the values of a JSON object with custom fields of a contact. Lists and objects in it become JSON texts. */
+/** Adds the values of a JSON object with custom fields of a contact, except those of names that have a value. Lists and objects become JSON texts. */
 export function addAttributes(values: Map<string, string>, attributes: unknown): void {
   if (!isObject(attributes)) return;
   for (const [key, value] of Object.entries(attributes).slice(0, MAX_KEYS)) {
     const text = typeof value === 'object' && value !== null ? jsonText(value) : String(value ?? '');
-    if (text !== '' && !values.has(key)) values.set(key.trim().toLowerCase(), text);
+    const name = key.trim().toLowerCase();
+    if (text !== '' && !values.has(name)) values.set(name, text);
   }
 }
 

@@ -72,6 +72,19 @@ t.test('attributes that are no JSON object are skipped', async (t) => {
   t.strictSame(migration.new_fields, [{ field_name: 'plan', field_type: 'text' }]);
 });
 
+t.test('an attribute does not replace a value or an attribute of the same name in other letters', async (t) => {
+  const app = await startApp(t);
+  const attributes = '{"First_Name":"Other","Plan":"pro","plan":"free"}';
+  const rows = [['ann@example.org', 'Ann Lee', attributes, 'enabled']];
+  const { body } = await look(app, 'listmonk', 'a.csv', csv(['email', 'name', 'attributes', 'status'], rows));
+  t.match(body.message.upload.columns, [
+    { field: 'email' },
+    { field: 'first_name', samples: ['Ann'] },
+    { field: 'last_name', samples: ['Lee'] },
+    { field: 'plan', samples: ['pro'] },
+  ]);
+});
+
 t.test('keys of JSON that are strange, many or deep become fields or are named as left out', async (t) => {
   const app = await startApp(t);
   let deep: unknown = 'x';
