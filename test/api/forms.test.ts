@@ -96,7 +96,7 @@ t.test('what does not fit a form is a field error', async (t) => {
     [{ contact_type_id: 99 }, 'contact_type_id', /selected/],
     [{ sender_id: 99 }, 'sender_id', /selected/],
     [{ segment_id: 99 }, 'segment_id', /selected/],
-    [{ segment_id: 1 }, 'segment_id', /another list/],
+    [{ segment_id: 1 }, 'segment_id', /different lists/],
     [{ fields: ['email'] }, 'fields', /cannot ask for this field: email/],
     [{ fields: ['city', 'city'] }, 'fields', /once/],
     [{ group_ids: ['1'] }, 'group_ids', /selected/],

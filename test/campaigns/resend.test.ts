@@ -185,7 +185,7 @@ t.test('versions in other languages get new subjects, too, and none keeps its ol
   ]);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app, 'owner', { name: 'owner' })) };
   const page = await app.page('GET', `/campaigns/${utr}/again`, { headers });
-  t.match(page.text, /New subject in German[\s\S]*Before: Hallo[\s\S]*New subject in French/);
+  t.match(page.text, /New subject in German[\s\S]*Previous subject: Hallo[\s\S]*New subject in French/);
   const refused = await app.page('POST', `/campaigns/${utr}/again`, {
     headers,
     form: { subject: 'x', 'subject-de': '' },

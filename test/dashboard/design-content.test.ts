@@ -67,7 +67,7 @@ t.test('the preview of a single send knows its segments, and nobody who is exclu
 t.test('tests go to senders and contacts of the account only, ten from a link', async (t) => {
   const { app, utr, path } = await withSchedule(t);
   const test = (email: string, at = path) => app.page('POST', `${at}/test`, { json: { email } });
-  const sent = () => app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'test'").pluck().get();
+  const sent = () => app.db.prepare("SELECT count(*) FROM mailings WHERE owner_kind = 'schedule_test'").pluck().get();
   const stranger = await test('stranger@elsewhere.example');
   t.equal(stranger.status, 409);
   t.match(stranger.body.problem, 'senders and contacts only');
