@@ -1,5 +1,5 @@
 /** The script of every page. It tells the server the browser's time zone, closes the menu “More”, opens the command menu, and adds shortcuts. */
-import './parts/shortcuts.ts';
+import { isDialogOpen } from './parts/shortcuts.ts';
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 const cookie = `sendlark_zone=${encodeURIComponent(timeZone)}`;
@@ -21,10 +21,13 @@ for (const leaving of ['focusin', 'pointerdown']) {
   });
 }
 
-/** Opens the command menu. Its script is loaded when it is first used. Without scripts the links open the search page. */
+/**
+ * Opens the command menu, unless a dialog is open, which the menu would close. Its script is loaded when it is first used. Without scripts
+ * the links open the search page.
+ */
 function openFinder(event: Event): void {
   event.preventDefault();
-  void import('./parts/finder.ts').then(({ open }) => open());
+  void import('./parts/finder.ts').then(({ open }) => isDialogOpen() || open());
 }
 for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEventListener('click', openFinder);
 addEventListener('keydown', (event) => {

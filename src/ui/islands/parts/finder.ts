@@ -2,16 +2,15 @@
  * The command menu. It shows the options that match the typed text. The arrow keys choose an option while the focus stays in the field
  * (the combobox pattern of the ARIA Authoring Practices Guide). When the menu closes, the browser returns the focus.
  */
-import { isDialogOpen } from './open-dialog.ts';
 import { readPage } from './read-page.ts';
 
 /** How long after a keystroke the server is asked for options. */
 const TYPING_MS = 120;
 
-/** Opens the menu. Does nothing if a dialog is open already, because the menu would close it. */
+/** Opens the menu. */
 export function open(): void {
   const dialog = document.querySelector<HTMLDialogElement>('#finder');
-  if (dialog === null || isDialogOpen()) return;
+  if (dialog === null) return;
   menu ??= makeMenu(dialog);
   dialog.showPopover();
   menu?.start();

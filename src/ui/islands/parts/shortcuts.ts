@@ -1,5 +1,4 @@
 /** Handles single-key shortcuts. If a user has switched them off, the page has no dialog that explains them. */
-import { isDialogOpen } from './open-dialog.ts';
 
 /** How long after `g` the next key still selects a page, in milliseconds. */
 const GO_MS = 1500;
@@ -35,6 +34,11 @@ function onKey(event: KeyboardEvent): void {
     if (field === null) location.assign('/contacts#search');
     else field.select();
   }
+}
+
+/** Returns true if a dialog covers the page: a question before an action, the command menu or the list of shortcuts. */
+export function isDialogOpen(): boolean {
+  return document.querySelector(':is(dialog, [role="dialog"]):popover-open') !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {
