@@ -38,9 +38,9 @@ t.test(
     t.equal(await field('Days after the last entry').isVisible(), false, 'only what the choices need is shown');
     await hands.pick(field('Enter again'), 'Some days after the last entry');
     await field('Days after the last entry').waitFor();
-    await page.getByText('Contacts who are already there do not.').waitFor();
+    await page.getByText('Contacts who are already there do not enter.').waitFor();
     await hands.pick(field('Trigger'), 'By an event');
-    await page.getByText('Contacts who are already there do not.').waitFor({ state: 'hidden' });
+    await page.getByText('Contacts who are already there do not enter.').waitFor({ state: 'hidden' });
     await hands.type(field('Event'), 'cart');
     await hands.type(field('Only if'), 'value >= 50');
     await hands.press(button('Save'));
