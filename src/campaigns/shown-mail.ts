@@ -190,19 +190,23 @@ const ERRORS: Readonly<Record<ErrorCheck, (names: string) => Sentence>> = {
   headers: (names) => sentence('found_bad_headers', { names }),
 };
 
-/** Returns why a mail with these findings is not sent: its errors, with the variant or version that has them; null if there is no error. */
+/** The maximum number of errors that a reason names. Each further one doubles the quotes and backslashes in the stored reason. */
+const MAX_NAMED_ERRORS = 5;
+
+/** Returns why a mail with these findings is not sent: its first errors, with the variant or version that has them; null if there is no error. */
 export function checkFailure(findings: readonly RecordedFinding[]): Sentence | null {
-  const errors = joinReasons(
-    findings.flatMap(({ code, names, version }) => {
-      if (!isErrorCheck(code)) return [];
-      const error = ERRORS[code](names.join(', '));
-      if (version === undefined) return error;
-      return isVariantName(version)
-        ? sentence('found_in_variant', { name: version, error })
-        : sentence('found_in_version', { language: version, error });
-    }),
-  );
-  return errors === null ? null : sentence('held_errors_found', { errors });
+  const errors = findings.flatMap(({ code, names, version }) => {
+    if (!isErrorCheck(code)) return [];
+    const error = ERRORS[code](names.join(', '));
+    if (version === undefined) return error;
+    return isVariantName(version)
+      ? sentence('found_in_variant', { name: version, error })
+      : sentence('found_in_version', { language: version, error });
+  });
+  const more = errors.length - MAX_NAMED_ERRORS;
+  const named = errors.slice(0, MAX_NAMED_ERRORS);
+  const reason = joinReasons(more > 0 ? [...named, sentence('found_more', { count: more })] : named);
+  return reason === null ? null : sentence('held_errors_found', { errors: reason });
 }
 
 /** Runs the checks on a mail and its recipient. */

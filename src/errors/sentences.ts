@@ -10,8 +10,9 @@ import { RELAY_SENTENCES } from './sentences/relays.ts';
 
 /** The sentences by code. `{name}` stands for a value. A sentence in lower case follows “because” or a colon. */
 export const SENTENCES = {
-  // Why a contact gets no mail, or no more mail. Saved rules of segments contain the texts of these reasons and of those below, so that a
-  // changed text would no longer match: change what the dashboard shows in src/ui/words/en/sentences.ts instead.
+  // Why a contact gets no mail, or no more mail. Saved rules of segments (“did not arrive because”) contain the texts of these reasons and
+  // of the causes in the next group, so that a changed text would no longer match: change what the dashboard shows in
+  // src/ui/words/en/sentences.ts instead.
   unsubscribed_all: 'unsubscribed from all mail',
   unsubscribed_group: 'unsubscribed from this group',
   excluded: 'excluded from this send',
@@ -95,10 +96,11 @@ export const SENTENCES = {
   // Only in rows of earlier releases.
   held_check_failed: 'The check found errors in the e-mail: {codes}',
   found_in_variant: 'in variant {name}: {error}',
-  found_in_version: 'in the version in {language}: {error}',
+  found_in_version: 'in the version in the language {language}: {error}',
+  found_more: 'further errors: {count}',
   found_no_unsubscribe: 'there is no unsubscribe link',
   found_no_address: 'the postal address is missing',
-  found_bad_links: 'links lead nowhere or to this machine only: {names}',
+  found_bad_links: 'links lead nowhere, or to an address that recipients cannot reach: {names}',
   found_foreign_tags: 'placeholders of other services are sent as they are: {names}',
   found_no_one_click: 'one-click unsubscribe (RFC 8058) is missing or wrong: {names}',
   found_freemail: 'mail from an address at {names} fails DMARC, so mail providers refuse it or file it as spam',

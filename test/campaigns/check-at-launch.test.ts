@@ -1,5 +1,8 @@
 /** The check of a campaign when it starts: recorded in its report, and, where the account says so, stopping what the API sends. */
 import t from 'tap';
+import { checkFailure } from '../../src/campaigns/shown-mail.ts';
+import type { RecordedFinding } from '../../src/database/schema/index.ts';
+import { stored } from '../../src/errors/stored.ts';
 import { withWelcomeSeries } from '../support/automations.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, RECALL, readyToSend, sendDetails, sendReport } from '../support/single-sends.ts';
@@ -56,6 +59,23 @@ async function badTemplate(app: Parameters<typeof sendReport>[0]): Promise<numbe
   return (await app.one.call('POST', '/templates/create', { form })).body.message.id;
 }
 
+t.test('a reason names the first errors of many versions, and how many more there are', async (t) => {
+  const findings = Array.from(
+    { length: 140 },
+    (_, at): RecordedFinding => ({
+      code: 'urls',
+      severity: 'error',
+      count: 1,
+      names: [`http://localhost/${at}`],
+      limit: 0,
+      version: 'fr',
+    }),
+  );
+  const reason = checkFailure(findings);
+  t.match(String(reason), /localhost\/4; further errors: 135$/);
+  t.ok(stored(reason ?? '').length < 5000);
+});
+
 for (const [path, name, place, inGerman, form] of [
   [
     '/single/send/variants',
@@ -67,7 +87,7 @@ for (const [path, name, place, inGerman, form] of [
   [
     '/single/send/languages',
     'fr',
-    'in the version in fr',
+    'in the version in the language fr',
     'in der Fassung auf Französisch',
     { language: 'fr', subject: 'Salut' },
   ],

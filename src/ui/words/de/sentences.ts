@@ -87,9 +87,10 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
   found_in_variant: 'in Variante {name}: {error}',
   found_in_version: 'in der Fassung auf {language}: {error}',
+  found_more: 'weitere Fehler: {count}',
   found_no_unsubscribe: 'es gibt keinen Abmeldelink',
   found_no_address: 'die Postanschrift fehlt',
-  found_bad_links: 'Links führen nirgendwohin oder nur auf diesen Rechner: {names}',
+  found_bad_links: 'Links führen nirgendwohin oder zu einer Adresse, die Empfänger nicht erreichen: {names}',
   found_foreign_tags: 'Platzhalter anderer Dienste werden so gesendet, wie sie sind: {names}',
   found_no_one_click: 'das Abmelden mit einem Klick (RFC 8058) fehlt oder ist falsch: {names}',
   found_freemail:

@@ -28,6 +28,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   unsubscribed_group: 'unsubscribed from this topic',
   excluded: 'excluded from this campaign',
   mailing_cancelled: 'the campaign was cancelled',
+  found_in_version: 'in the version in {language}: {error}',
   found_foreign_tags: 'merge tags of other services are sent as they are: {names}',
   held_not_prepared: 'The campaign could not be prepared: {problem}',
   missed_held: 'sending was paused',
