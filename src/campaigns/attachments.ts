@@ -6,9 +6,9 @@ import { type Attachment, singleSendAttachments } from '../database/schema/index
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 
-const MIB = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 /** The maximum size in bytes of all attachments of an account, including those of deleted single sends whose mails are kept. */
-const MAX_ACCOUNT_BYTES = 512 * MIB;
+const MAX_ACCOUNT_BYTES = 512 * MEBIBYTE;
 /** The maximum number of attachments of an account. Each request that adds an attachment reads the sizes of all of them. */
 const MAX_ACCOUNT_ATTACHMENTS = 2000;
 /** The interval in milliseconds at which the background thread looks for attachments that are no longer needed. */
@@ -47,7 +47,9 @@ export function requireRoomForAttachments(
     .get({ account: accountId }) ?? { stored: 0, bytes: 0 };
   const sum = added.reduce((total, { size }) => total + size, bytes);
   if (sum > MAX_ACCOUNT_BYTES || stored + added.length > MAX_ACCOUNT_ATTACHMENTS)
-    throw conflict(sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MIB, count: MAX_ACCOUNT_ATTACHMENTS }));
+    throw conflict(
+      sentence('attachments_account', { size: MAX_ACCOUNT_BYTES / MEBIBYTE, count: MAX_ACCOUNT_ATTACHMENTS }),
+    );
 }
 
 /** Copies the attachments of a single send to another single send. Throws 409 if the account has no room for them. */

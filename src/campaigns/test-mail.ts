@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNull } from 'drizzle-orm';
-import { addressId, isErased } from '../audience/contacts/address-rows.ts';
+import { addressId, isErased, isErasedRow } from '../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
@@ -22,7 +22,7 @@ import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
 /** The owner kind of the mailing of a test, by the kind of record that is tested. */
-const OWNER_KINDS = { single: 'test', schedule: 'schedule_test', template: 'template_test' } as const;
+const OWNER_KINDS = { single: 'single_test', schedule: 'schedule_test', template: 'template_test' } as const;
 
 /** The single send, the mail of an automation or the own template that is tested. */
 interface TestMailSource extends ContentSourceRow {
@@ -94,28 +94,36 @@ export async function queueTestMail(
 export interface LastTest {
   /** An ISO timestamp. */
   sent_at: string;
-  /** The addresses to which the test was sent. */
+  /** The addresses to which the test was sent, without those erased since. */
   addresses: string[];
 }
 
-/** Returns the last test of a record, from the dashboard, the designer or the API; null if there was none. */
-export function findLastTest(db: Db, { kind, id }: Pick<TestMailSource, 'kind' | 'id'>): LastTest | null {
+/**
+ * Returns the last test of a record of an account, from the dashboard, the designer or the API; null if there was none. Tests of earlier
+ * releases do not count, because they do not say which kind of record was tested.
+ */
+export function findLastTest(
+  db: Db,
+  accountId: number,
+  { kind, id }: Pick<TestMailSource, 'kind' | 'id'>,
+): LastTest | null {
   const last = db
     .select({ id: mailings.id, sent_at: mailings.created_at })
     .from(mailings)
-    .where(and(eq(mailings.owner_kind, OWNER_KINDS[kind]), eq(mailings.owner_id, id)))
+    .where(and(eq(mailings.user_id, accountId), eq(mailings.owner_kind, OWNER_KINDS[kind]), eq(mailings.owner_id, id)))
     .orderBy(desc(mailings.revision), desc(mailings.id))
     .limit(1)
     .get();
   if (last === undefined) return null;
   const recipients = db
-    .select({ address: addressRows.normalized_email })
+    .select({ id: addressRows.id, address: addressRows.normalized_email })
     .from(deliveries)
     .innerJoin(addressRows, eq(addressRows.id, deliveries.address_id))
     .where(eq(deliveries.mailing_id, last.id))
     .orderBy(asc(deliveries.id))
     .all();
-  return { sent_at: last.sent_at, addresses: recipients.map(({ address }) => address) };
+  const addresses = recipients.filter((row) => !isErasedRow(db.$client, row.id)).map(({ address }) => address);
+  return { sent_at: last.sent_at, addresses };
 }
 
 /**

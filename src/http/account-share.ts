@@ -46,5 +46,8 @@ export const inTurn = limitPerKey();
 /** Runs an account's checks of a mail for all its recipients one after the other, because each may read many contacts. */
 export const inCheckingTurn = limitPerKey({ most: 50, refusal: tooMany });
 
+/** Checks the mails of an account's reviews one after the other, because a review checks each variant or version. */
+export const inReviewTurn = limitPerKey({ most: 10, refusal: tooMany });
+
 /** Renders mails for pages of an account one after the other: each takes megabytes and a fraction of a second of a shared thread. */
 export const inShowingTurn = limitPerKey({ most: 50, refusal: tooMany });

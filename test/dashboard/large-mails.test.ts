@@ -109,7 +109,7 @@ t.test('a large test mail is made and written without its text in the thread tha
   t.equal(texts, 0);
   await app.background();
   t.match(outboxOf(app).at(-1)?.raw, /words/);
-  const frozen = app.db.prepare("SELECT content FROM mailings WHERE owner_kind = 'test'").pluck().get();
+  const frozen = app.db.prepare("SELECT content FROM mailings WHERE owner_kind = 'single_test'").pluck().get();
   t.match(JSON.parse(String(frozen)), { has_own_sender_name: false, content: { links: ['https://example.com/a'] } });
 });
 

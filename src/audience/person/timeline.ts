@@ -422,7 +422,7 @@ function* groupsOf(deliveries: readonly Delivery[]): Generator<Delivery[]> {
  * mail of an automation, so a campaign of another account may have this id.
  */
 const CAMPAIGN = `
-  LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test') AND ss.id = m.owner_id AND ss.user_id = m.user_id
+  LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test', 'single_test') AND ss.id = m.owner_id AND ss.user_id = m.user_id
   LEFT JOIN automation_schedules sc ON m.owner_kind IN ('schedule', 'schedule_test') AND sc.id = m.owner_id
   LEFT JOIN automations au ON au.id = coalesce(m.automation_id, sc.automation_id)`;
 /** SQL: the columns of a moment that come from the campaign. */

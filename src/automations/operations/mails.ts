@@ -334,6 +334,6 @@ export const readLastMailTest = operation({
   input: ByMail,
   output: Type.Object({ test: LastTestRecord }),
   run: ({ db, accountId }, { utr }) => ({
-    test: findLastTest(db, { kind: 'schedule', id: requireMail(db, accountId, utr).schedule.id }),
+    test: findLastTest(db, accountId, { kind: 'schedule', id: requireMail(db, accountId, utr).schedule.id }),
   }),
 });

@@ -15,9 +15,9 @@ import { listAttachments, requireRoomForAttachments } from '../attachments.ts';
 import { requireChangeable, type SingleSend } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
 
-const MIB = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 /** The maximum size in bytes of all attachments of a single send together. */
-export const MAX_ATTACHED_BYTES = 2 * MIB;
+export const MAX_ATTACHED_BYTES = 2 * MEBIBYTE;
 /** The maximum length of an attachment in base64. */
 const MAX_CHARACTERS = Math.ceil(MAX_ATTACHED_BYTES / 3) * 4;
 
@@ -49,7 +49,7 @@ export const addAttachment = operation({
       const kind = refusedKind(attachment);
       if (kind !== null) throw invalid('name', sentence('attachment_kind', { kind }));
       if (before.reduce((sum, { size }) => sum + size, attachment.size) > MAX_ATTACHED_BYTES)
-        throw invalid('content', sentence('attachments_large', { size: MAX_ATTACHED_BYTES / MIB }));
+        throw invalid('content', sentence('attachments_large', { size: MAX_ATTACHED_BYTES / MEBIBYTE }));
       requireRoomForAttachments(db, send.user_id, [attachment]);
       const bytes = Buffer.concat([...decodePieces(file, attachment, before.length)]);
       return db

@@ -17,7 +17,7 @@ import {
 import { FINDINGS, type Severity } from '../../delivery/checks/severity.ts';
 import { variantName } from '../../delivery/queue/variant-groups.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
-import { inCheckingTurn } from '../../http/account-share.ts';
+import { inCheckingTurn, inReviewTurn } from '../../http/account-share.ts';
 import {
   identifier,
   integer,
@@ -157,8 +157,11 @@ export const checkSingleSend = operation({
   input: Type.Object({ utr: identifier('The single send.') }),
   output: Type.Object({ check: CheckedForAll }),
   async run(context, input) {
-    const source = checkedSource(context, input);
-    return { check: await checkNow(context, { ...source, audience: { ...source.audience, targets: [] } }) };
+    const check = () => {
+      const source = checkedSource(context, input);
+      return checkNow(context, { ...source, audience: { ...source.audience, targets: [] } });
+    };
+    return { check: await inReviewTurn(context.accountId, check, context.isGone) };
   },
 });
 

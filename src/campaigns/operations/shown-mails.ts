@@ -294,7 +294,7 @@ export const readLastTest = operation({
   input: Type.Object({ utr: identifier('The single send.') }),
   output: Type.Object({ test: LastTestRecord }),
   run: ({ db, accountId }, { utr }) => ({
-    test: findLastTest(db, { kind: 'single', id: requireSingleSend(db, accountId, utr).id }),
+    test: findLastTest(db, accountId, { kind: 'single', id: requireSingleSend(db, accountId, utr).id }),
   }),
 });
 

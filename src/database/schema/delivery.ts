@@ -27,11 +27,11 @@ export const mailings = sqliteTable(
     id: id(),
     user_id: user(),
     /**
-     * The kind of record that `owner_id` is the id of. `test`, `schedule_test` and `template_test` are tests of a single send, of a mail of
-     * an automation and of an own template. Earlier releases recorded all three as `test`.
+     * The kind of record that `owner_id` is the id of. `single_test`, `schedule_test` and `template_test` are tests of a single send, of a
+     * mail of an automation and of an own template. Earlier releases recorded all three as `test`.
      */
     owner_kind: text({
-      enum: ['single', 'schedule', 'test', 'schedule_test', 'template_test', 'system', 'form'],
+      enum: ['single', 'schedule', 'test', 'single_test', 'schedule_test', 'template_test', 'system', 'form'],
     }).notNull(),
     owner_id: integer().notNull(),
     revision: integer().notNull().default(1),

@@ -95,7 +95,7 @@ export async function checkStep(
     const mail = 'problems' in checked ? null : checked.output.checked;
     const language = languageOf(request, viewerOf(request));
     const { link_parameters: parameters } = composed;
-    const address = refusedTest?.address ?? (lastTest?.addresses.join(', ') || viewerOf(request).email);
+    const address = refusedTest?.address ?? viewerOf(request).email;
     const content = (
       <div class="stack">
         {missing}

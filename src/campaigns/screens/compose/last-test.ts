@@ -12,7 +12,7 @@ export function lastTestText(language: Language, test: LastTest | null, mail: { 
   if (test === null || sent === null) return language.say('compose.test.none');
   const text = language.say('compose.test.last', {
     time: language.dateTime(sent),
-    addresses: test.addresses.join(', '),
+    addresses: test.addresses.join(', ') || '–',
   });
   return mail.updated_at > test.sent_at ? `${text} ${language.say('compose.test.older')}` : text;
 }

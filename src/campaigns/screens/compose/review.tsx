@@ -64,6 +64,7 @@ export function CheckSummary({ utr, checked: { findings, problem } }: { utr: str
   );
 }
 
+/** The content of a campaign, its line in an inbox, its sender, its audience and its last test, each with a link to the step that changes it. */
 export function Review({ draft, choices, lastTest }: { draft: Draft; choices: Choices; lastTest: LastTest | null }) {
   const language = useLanguage();
   const sender = choices.senders.find(({ id }) => id === draft.sender_id);
