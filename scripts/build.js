@@ -142,6 +142,7 @@ async function buildProgram() {
         js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
       },
     };
+    // Apart, because files that the program and the threads shared would be many, and each takes time to load.
     await bundle({ ...program, entryPoints: { main: 'src/commands/index.ts' } });
     await bundle({ ...program, entryPoints: threads() });
     // Alone, since it looks at the version of Node before anything else is loaded.
@@ -163,7 +164,7 @@ async function buildProgram() {
 function threads() {
   const folder = join(ROOT, 'src/threads');
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('-thread.ts')) : [];
-  return Object.fromEntries(files.map((name) => [`${name.replace(/\.ts$/, '')}`, `src/threads/${name}`]));
+  return Object.fromEntries(files.map((name) => [name.replace(/\.ts$/, ''), `src/threads/${name}`]));
 }
 
 function programStamp() {

@@ -42,7 +42,7 @@ Object.defineProperty(Function.prototype, PLUGIN_NAME, {
     return this.name;
   },
   set(this: object, value: string) {
-    Object.defineProperty(this, PLUGIN_NAME, { value });
+    Object.defineProperty(this, PLUGIN_NAME, { value, writable: true, configurable: true });
   },
 });
 

@@ -142,8 +142,9 @@ export const automations = {
   'automations.who.anyField.segment': '“{field}” of a contact in the segment “{name}” gets another value.',
   'automations.who.form.list': 'A contact in the list “{name}” confirms the form “{form}”.',
   'automations.who.form.segment': 'A contact in the segment “{name}” confirms the form “{form}”.',
-  'automations.who.hand.list': 'You add contacts in the list “{name}” by hand or through the API.',
-  'automations.who.hand.segment': 'You add contacts in the segment “{name}” by hand or through the API.',
+  'automations.who.hand.list': 'You add contacts of the list “{name}” to the automation, by hand or through the API.',
+  'automations.who.hand.segment':
+    'You add contacts of the segment “{name}” to the automation, by hand or through the API.',
   'automations.who.count': {
     one: '{count} contact met this trigger in the last {days} days.',
     other: '{count} contacts met this trigger in the last {days} days.',

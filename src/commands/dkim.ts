@@ -27,12 +27,14 @@ async function create(call: Call): Promise<void> {
   const type = call.option('type') ?? 'rsa';
   if (type !== 'rsa' && type !== 'ed25519') throw new UsageError('--type must be rsa or ed25519');
   const privateKey = createDkimKey(type);
-  await withDatabase((db) => {
-    if (findKey(db, domain, selector) !== undefined) {
-      throw new Error(`${domain} has a key under ${selector} already: give another --selector, or remove it first`);
-    }
-    insertDkimKey(db, { domain, selector, privateKey, awaitsRecord: false }, systemClock.now());
-  });
+  await withDatabase((db) =>
+    inTransaction(db, () => {
+      if (findKey(db, domain, selector) !== undefined) {
+        throw new Error(`${domain} has a key under ${selector} already: give another --selector, or remove it first`);
+      }
+      insertDkimKey(db, { domain, selector, privateKey, awaitsRecord: false }, systemClock.now());
+    }),
+  );
   const record = dnsRecord(domain, selector, privateKey);
   call.answer({ domain, selector, type, record }, [
     `Mail from ${domain} is signed from now on. Publish this TXT record:`,

@@ -134,7 +134,7 @@ export class WriteLock {
         for (const tell of results) tell();
       } catch (error) {
         let failed = taken;
-        // The transaction has not begun. If the lock was taken, only the writes whose time is over fail; any other error fails all writes.
+        // No write was taken, so the transaction has not begun. If the lock was taken, only the writes whose time is over fail; any other error fails all writes.
         if (failed.length === 0) failed = isBusy(error) ? this.#takeLate() : this.#common.splice(0);
         for (const { reject } of failed) reject(error);
       }

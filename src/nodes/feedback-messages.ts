@@ -166,7 +166,8 @@ function readChange(message: unknown): Change | null {
   // A source known only to a newer release must not prevent the change itself.
   const source = SOURCES.find((known) => known === message.source) ?? 'api';
   const { suppression } = message;
-  if (!isObject(suppression)) return { run: message.run, source };
+  if (suppression === undefined || suppression === null) return { run: message.run, source };
+  if (!isObject(suppression)) return null;
   const kind = KINDS.find((known) => known === suppression.kind);
   const { diagnostic } = suppression;
   if (kind === undefined || typeof diagnostic !== 'string') return null;

@@ -240,8 +240,9 @@ export class Background {
       await part('old transactional mail', async () =>
         this.#oldMails.continueRemoval(clock.now().getTime(), clock.monotonic()),
       );
-      await part('canaries', () => this.#canaries.advance(this.#timeSlice()));
     }
+    // A first batch is neither chosen nor judged while nothing is sent.
+    if (!isHeld) await part('canaries', () => this.#canaries.advance(this.#timeSlice()));
     await part('results by domain', () => this.#domainCounts.countOn(this.#timeSlice()));
     this.handOverTransactional();
     const isDelivering = await this.#worker.step(isHeld);

@@ -35,8 +35,8 @@ export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 const MAX_WAITING = 10_000;
 /** The maximum size of these mails together. */
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
-const MIB = 1024 * 1024;
-const MAX_ATTACHMENT_BYTES = 10 * MIB;
+const MEBIBYTE = 1024 * 1024;
+const MAX_ATTACHMENT_BYTES = 10 * MEBIBYTE;
 /** How long a write waits for the lock. */
 const LOCK_WAIT_MS = 10_000;
 /** The number of bytes that are hashed at a time. */
@@ -162,7 +162,7 @@ function listAttachments(files: readonly GivenFile[]): Attachment[] {
     throw invalid('attachments', sentence('attachments_many', { count: MAX_ATTACHMENTS }));
   const attachments = files.map(attachmentOf);
   if (attachments.reduce((sum, { size }) => sum + size, 0) > MAX_ATTACHMENT_BYTES)
-    throw invalid('attachments', sentence('attachments_large', { size: MAX_ATTACHMENT_BYTES / MIB }));
+    throw invalid('attachments', sentence('attachments_large', { size: MAX_ATTACHMENT_BYTES / MEBIBYTE }));
   return attachments;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The operation that counts how many contacts met the trigger of an automation in the last days. It reads the stored history of lists,
+ * The operation that counts how many contacts met the trigger of an automation in the last 30 days. It reads the stored history of lists,
  * segments, events, forms and dates.
  */
 import { setImmediate } from 'node:timers/promises';

@@ -163,7 +163,7 @@ export const readDomainDoubt = operation({
     if (sender === undefined || isTestMode(db.$client, config)) return { doubt: null };
     const { state, domain, checks } = lastDnsState(db, config, accountId, senderDomain(sender.from_email));
     // Without a DKIM key of the domain here, the SMTP server may still sign its mail.
-    const isUnsignedOnly = state === 'weak' && String(checks) === 'DKIM';
+    const isUnsignedOnly = state === 'weak' && checks.length === 1 && checks[0] === 'DKIM';
     const isTrusted = state === 'passed' || state === 'none' || isUnsignedOnly;
     return { doubt: domain === null || isTrusted ? null : { domain, checks } };
   },

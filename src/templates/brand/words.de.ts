@@ -9,7 +9,7 @@ export const brand: Translation<typeof english> = {
   'brand.about':
     'Neue Bausteine im Designer verwenden Ihre Marke, und deren Farben und Schriften stehen zuerst zur Wahl. Vorhandene Mails bleiben, wie sie sind.',
   'brand.logo': 'Logo',
-  'brand.logo.none': 'Kein Logo: Die Kopfzeile zeigt den Absendernamen',
+  'brand.logo.none': 'Kein Logo: Der Kopfbereich zeigt den Absendernamen',
   'brand.logo.hint': 'Eines Ihrer Bilder. Am besten doppelt so breit, wie es erscheint; das sind bis zu 180 Pixel.',
   'brand.colours': 'Farben',
   'brand.colours.hint': 'Bis zu sechs, etwa #1d5b46. Schaltflächen und Links verwenden die erste.',

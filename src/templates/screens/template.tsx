@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createDraft, saveDraft } from '../../campaigns/operations/drafts.ts';
 import { type ById, pageRoute } from '../../http/pages/layout.ts';
+import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { form } from '../../ui/components/form.tsx';
@@ -178,7 +179,7 @@ function OneTemplate({
               <input
                 type="hidden"
                 name="template_name"
-                value={language.say('templates.copyName', { name: template_name }).slice(0, 255)}
+                value={language.say('templates.copyName', { name: template_name }).slice(0, MAX_LINE_CHARACTERS)}
               />
             </form>
             <Confirm
