@@ -9,9 +9,11 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
-const [runs = '20', wantedKind, atOnce = '1'] = process.argv.slice(2);
 const LOOPS = 2;
-const kinds = wantedKind === undefined ? ['unit', 'system'] : [wantedKind];
+const words = process.argv.slice(2);
+const [runs = '20', atOnce = '1'] = words.filter((word) => /^[1-9]\d*$/.test(word));
+const wantedKinds = words.filter((word) => word === 'unit' || word === 'system');
+const kinds = wantedKinds.length > 0 ? wantedKinds : ['unit', 'system'];
 
 const loops = Array.from({ length: LOOPS }, () => spawn(process.execPath, ['-e', 'for (;;);']));
 process.on('exit', () => {

@@ -66,12 +66,20 @@ async function list(call: Call): Promise<void> {
 async function remove(call: Call): Promise<void> {
   const domain = requireDomain(call);
   const selector = requireSelector(call);
-  await withDatabase((db) => {
-    const key = findKey(db, domain, selector);
-    if (key === undefined) throw new Error(`${domain} has no key under ${selector}; see: sendlark dkim list`);
-    inTransaction(db, () => deleteDkimKey(db, key));
-  });
-  call.answer({ domain, selector }, [`Removed: ${selector}._domainkey.${domain}. Keep its DNS record for a week.`]);
+  const next = await withDatabase((db) =>
+    inTransaction(db, () => {
+      const key = findKey(db, domain, selector);
+      if (key === undefined) throw new Error(`${domain} has no key under ${selector}; see: sendlark dkim list`);
+      const waiting = listDkimKeys(db, domain).filter(({ state }) => state === 'waiting');
+      deleteDkimKey(db, key);
+      const signing = listDkimKeys(db, domain).find(({ state }) => state === 'signing');
+      return waiting.find(({ id }) => id === signing?.id);
+    }),
+  );
+  const lines = [`Removed: ${selector}._domainkey.${domain}. Keep its DNS record for a week.`];
+  if (next !== undefined)
+    lines.push(`The key under ${next.selector} signs from now on. Publish its record: sendlark dkim list --json`);
+  call.answer({ domain, selector }, lines);
 }
 
 function findKey(db: Db, domain: string, selector: string): DkimKey | undefined {
