@@ -1,8 +1,8 @@
 /** Test mails: the real content of a mail is sent to a few addresses, and no report counts these mails. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { and, asc, desc, eq, isNull } from 'drizzle-orm';
-import { addressId, isErased, isErasedRow } from '../audience/contacts/address-rows.ts';
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
+import { addressId, IS_ERASED, isErased } from '../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
@@ -116,14 +116,13 @@ export function findLastTest(
     .get();
   if (last === undefined) return null;
   const recipients = db
-    .select({ id: addressRows.id, address: addressRows.normalized_email })
+    .select({ address: addressRows.normalized_email })
     .from(deliveries)
     .innerJoin(addressRows, eq(addressRows.id, deliveries.address_id))
-    .where(eq(deliveries.mailing_id, last.id))
+    .where(and(eq(deliveries.mailing_id, last.id), sql.raw(`NOT (${IS_ERASED})`)))
     .orderBy(asc(deliveries.id))
     .all();
-  const addresses = recipients.filter((row) => !isErasedRow(db.$client, row.id)).map(({ address }) => address);
-  return { sent_at: last.sent_at, addresses };
+  return { sent_at: last.sent_at, addresses: recipients.map(({ address }) => address) };
 }
 
 /**

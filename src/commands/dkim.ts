@@ -70,10 +70,7 @@ async function remove(call: Call): Promise<void> {
     inTransaction(db, () => {
       const key = findKey(db, domain, selector);
       if (key === undefined) throw new Error(`${domain} has no key under ${selector}; see: sendlark dkim list`);
-      const waiting = listDkimKeys(db, domain).filter(({ state }) => state === 'waiting');
-      deleteDkimKey(db, key);
-      const signing = listDkimKeys(db, domain).find(({ state }) => state === 'signing');
-      return waiting.find(({ id }) => id === signing?.id);
+      return deleteDkimKey(db, key);
     }),
   );
   const lines = [`Removed: ${selector}._domainkey.${domain}. Keep its DNS record for a week.`];

@@ -55,14 +55,14 @@ export function activateDkimKeys(db: Db, ids: readonly number[]): void {
 }
 
 /**
- * Deletes a key permanently. If only a waiting key remains, it is activated, because otherwise mail of the domain would not be signed.
+ * Deletes a key permanently. If only waiting keys remain, the newest is activated, because otherwise mail of the domain would not be signed.
+ * Returns the activated key.
  */
-export function deleteDkimKey(db: Db, { id, domain }: Pick<DkimKey, 'id' | 'domain'>): void {
+export function deleteDkimKey(db: Db, { id, domain }: Pick<DkimKey, 'id' | 'domain'>): DkimKey | undefined {
   db.delete(dkimKeys).where(eq(dkimKeys.id, id)).run();
   const remaining = listDkimKeys(db, domain);
-  if (remaining.every(({ state }) => state === 'waiting'))
-    activateDkimKeys(
-      db,
-      remaining.slice(-1).map((key) => key.id),
-    );
+  const next = remaining.at(-1);
+  if (next === undefined || remaining.some(({ state }) => state !== 'waiting')) return undefined;
+  activateDkimKeys(db, [next.id]);
+  return next;
 }

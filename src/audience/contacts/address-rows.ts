@@ -15,7 +15,7 @@ import { type Address, addressesIn, parseAddress } from './addresses.ts';
 
 const PREFIX = 'erased:';
 /** SQL condition for rows of erased addresses. It is a range of the unique index: `;` is the character after `:`. */
-const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
+export const IS_ERASED = `normalized_email >= '${PREFIX}' AND normalized_email < 'erased;'`;
 /** The named value with the key of the hashes. */
 const KEY_NAME = 'erasure_key';
 /** The named value with the number of addresses that were erased when the database file was last rewritten. */
