@@ -154,6 +154,24 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.getByText('Keiner der Empfänger dieser Mail hat die Adresse nobody@example.org.').first().waitFor();
   });
 
+  t.test('a preview waits for the one before it, so that the last one asked for is shown', async (t) => {
+    const { page } = await openDesigner(t, browser);
+    const asked: string[] = [];
+    const first = Promise.withResolvers<void>();
+    await page.route('**/preview', async (route) => {
+      asked.push(route.request().postDataJSON().email);
+      if (asked.length === 1) await first.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Preview', exact: true }).click();
+    await page.getByLabel('Preview as contact').fill('nobody@example.org');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    t.strictSame(asked, [''], 'the second preview waits for the first');
+    first.resolve();
+    await page.getByText('None of the recipients of this e-mail has the address nobody@example.org.').first().waitFor();
+    t.strictSame(asked, ['', 'nobody@example.org']);
+  });
+
   t.test(
     'a part is kept as a block, put into a mail again, renamed and deleted, with the brand of the account',
     async (t) => {

@@ -318,7 +318,7 @@ function PreviewDialog({ say }: { say: Say }) {
         </button>
         <button type="submit">{say('designer.close')}</button>
       </form>
-      <p id="subject" />
+      <p id="subject" role="status" />
       <iframe id="mail" title={say('designer.mail')} sandbox="" class="desk" />
     </dialog>
   );

@@ -10,6 +10,7 @@ const TYPING_MS = 2000;
 let isChanged = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let saving: Promise<unknown> = Promise.resolve();
+let previewing: Promise<void> = Promise.resolve();
 /** The fields for the subject and the preview text. */
 const lines = [...document.querySelectorAll<HTMLInputElement>('.what input')];
 const content = await openContent(onChange);
@@ -69,26 +70,28 @@ async function restore(version: string): Promise<string> {
   return say('designer.loading');
 }
 
-async function preview(): Promise<string> {
-  const contact = element('contact', HTMLInputElement).value;
-  const {
-    html = '',
-    subject = '',
-    email = '',
-  } = await call('/preview', {
-    ...content.current(),
-    ...changedLines(),
-    email: contact,
-  });
-  element('mail', HTMLIFrameElement).srcdoc = html;
-  element('subject', HTMLElement).textContent = say(email ? 'designer.subject.for' : 'designer.subject.nobody', {
-    subject,
-    email,
-  });
-  return '';
+/** Shows the preview. Waits for a preview that is still rendered, because its late answer would replace this one. */
+function showPreview(): void {
+  previewing = previewing.then(preview);
 }
 
-const showPreview = () => void showProgress(say('designer.rendering'), preview);
+/** Shows the e-mail in the dialog, or why it cannot be rendered. Says so in the dialog, because the page behind it is not announced. */
+async function preview(): Promise<void> {
+  const frame = element('mail', HTMLIFrameElement);
+  const line = element('subject', HTMLElement);
+  line.textContent = say('designer.rendering');
+  try {
+    const contact = element('contact', HTMLInputElement).value;
+    const answer = await call('/preview', { ...content.current(), ...changedLines(), email: contact });
+    const { html = '', subject = '', email = '' } = answer;
+    frame.srcdoc = html;
+    line.textContent = say(email ? 'designer.subject.for' : 'designer.subject.nobody', { subject, email });
+  } catch (error) {
+    frame.srcdoc = '';
+    line.textContent = error instanceof Error ? error.message : String(error);
+  }
+}
+
 const showSaving = () => showProgress(say('designer.saving'), save);
 element('save', HTMLButtonElement).addEventListener('click', showSaving);
 element('preview', HTMLButtonElement).addEventListener('click', () => {
