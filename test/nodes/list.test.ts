@@ -47,7 +47,8 @@ t.test(
     await send.until(() => list().nodes[0]?.state === 'silent');
     await send.until(() => list().waits_reason === SENTENCES.waits_no_node);
     send.nodes[1]?.start();
-    await send.until(() => list().waits_reason === null);
+    await send.until(() => list().nodes.some(({ state }) => state === 'sending'));
+    t.equal(list().waits_reason, null);
     t.match(list().nodes, [{ state: 'silent' }, { state: 'sending' }], 'the lost one stays in the list');
   },
 );
