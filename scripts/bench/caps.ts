@@ -12,11 +12,11 @@ import type { Claim } from '../../src/delivery/queue/candidates.ts';
 import { continueEarlierMails } from '../../src/delivery/queue/ledger/earlier-mails.ts';
 import { Ledger } from '../../src/delivery/queue/ledger/ledger.ts';
 import { isoTimestamp } from '../../src/time/clock.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { inFolder, makeDatabase, measureWork } from './measure.ts';
 import { report, type Table } from './report.ts';
 
 const people = Number(process.argv[2] ?? 50_000);
-const DAY_MS = 86_400_000;
 const PAGE = 500;
 /** How many mails each contact has had. */
 const RECEIVED = 2;

@@ -14,6 +14,7 @@ import { followActivity } from '../../src/audience/segments/follow-activity.ts';
 import { OldEvents } from '../../src/delivery/feedback/old-events.ts';
 import { HitBuffer } from '../../src/delivery/feedback/opens-and-clicks.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { inFolder, type Measurement, makeDatabase, measureWork } from './measure.ts';
 import { report, type Table } from './report.ts';
 
@@ -23,7 +24,6 @@ const AUDIENCE = 10_000;
 const CHUNK = 1000;
 /** The number of rows in a transaction of events. */
 const BATCH = 100;
-const DAY_MS = 86_400_000;
 const FIRST_SIZE = 10_000;
 const KEPT_DAYS = 30;
 

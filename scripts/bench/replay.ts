@@ -11,11 +11,11 @@ import { openView } from '../../src/automations/replay/view.ts';
 import { readConfig } from '../../src/config.ts';
 import { automationSchedules, automations } from '../../src/database/schema/index.ts';
 import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { inFolder, makeDatabase, measureWork } from './measure.ts';
 import { report } from './report.ts';
 
 const contacts = Number(process.argv[2] ?? 100_000);
-const DAY_MS = 86_400_000;
 const DAYS = 90;
 
 await inFolder(async (folder) => {

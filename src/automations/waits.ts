@@ -11,10 +11,10 @@ import type { Db } from '../database/open.ts';
 import { waitAtStep, waitMs } from '../delivery/queue/enrolment-state.ts';
 import { findZone, type Place, placeColumns } from '../delivery/timing/place-zones.ts';
 import { addDays, toUtc, wallClock, weekdayOf, yearlyDays } from '../time/zones.ts';
+import { HOUR_MS } from '../units.ts';
 import type { Schedule } from './automations.ts';
 import type { AtStep, Taken } from './step-actions.ts';
 
-const HOUR_MS = 3_600_000;
 const DAYS_OF_WEEK = 7;
 /** The name of the stored value with the setting TIME_ZONE at the last start. */
 const TIME_ZONE = 'time_zone';

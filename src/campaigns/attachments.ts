@@ -5,8 +5,8 @@ import type { Db } from '../database/open.ts';
 import { type Attachment, singleSendAttachments } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
+import { MEBIBYTE } from '../units.ts';
 
-const MEBIBYTE = 1024 * 1024;
 /** The maximum size in bytes of all attachments of an account, including those of deleted single sends whose mails are kept. */
 const MAX_ACCOUNT_BYTES = 512 * MEBIBYTE;
 /** The maximum number of attachments of an account. Each request that adds an attachment reads the sizes of all of them. */

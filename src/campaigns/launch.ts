@@ -25,6 +25,7 @@ import { type Said, saidBy, sentence } from '../errors/sentences.ts';
 import type { Log } from '../log.ts';
 import { freezeVariants, freezeVersions } from '../templates/languages/freeze-versions.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
+import { MINUTE_MS } from '../units.ts';
 import { keepAttachments, listAttachments } from './attachments.ts';
 import { Preparations } from './preparations.ts';
 import { launchesAt } from './schedule.ts';
@@ -32,7 +33,6 @@ import { checkFailure, findingsInAll, languageCounter } from './shown-mail.ts';
 import { hasStatus, holdQueuedSends, IS_TO_BE_HELD, startSend } from './status.ts';
 import { allVariants, asVariant } from './variants.ts';
 
-const MINUTE_MS = 60_000;
 /**
  * The longest time in milliseconds before `starts_at` at which a single send in the recipients' own time zones is launched. It is more than
  * the largest difference between two time zones (UTC-12 and UTC+14) and a clock change.

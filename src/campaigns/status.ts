@@ -8,9 +8,9 @@ import { keptMails } from '../delivery/reporting/mailing-report.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Log } from '../log.ts';
 import { type Clock, isoTimestamp, plainTimestamp } from '../time/clock.ts';
+import { MINUTE_MS } from '../units.ts';
 import { publishSent } from './archive/archive.ts';
 
-const MINUTE_MS = 60_000;
 /** The columns of a change that the service made, not a user. */
 const NOT_BY_USER = { changed_by: null };
 

@@ -3,10 +3,10 @@ import { open } from 'node:fs/promises';
 import { findingText } from '../campaigns/screens/finding-text.ts';
 import { compileThread } from '../delivery/compiling/compile.ts';
 import { Language } from '../ui/words/index.ts';
+import { MEBIBYTE } from '../units.ts';
 import { type Command, requireWords } from './command.ts';
 import { STANDARD } from './standard-streams.ts';
 
-const MEBIBYTE = 1024 * 1024;
 /** The maximum size of a file: enough for a mail with attachments, and more than a template may have. */
 const MAX_BYTES = 16 * MEBIBYTE;
 /** The account id for the compile thread, which serves accounts in turn. No account has this id. */

@@ -4,7 +4,7 @@ import { addKeyPair, markKeyPairRevoked } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { apiKeys, SCOPES, type Scope } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { MAX_LINE_CHARACTERS } from '../http/requests/schemas.ts';
+import { MAX_LINE_CHARACTERS } from '../errors/field-errors.ts';
 import { systemClock } from '../time/clock.ts';
 import { type AuditAction, audit, COMMAND_LINE, keyLabel } from '../users/audit.ts';
 import { type Call, type Command, choose, requireNumber, requireWords, UsageError } from './command.ts';

@@ -1,5 +1,8 @@
-/** Error texts for the fields of a request. */
+/** Error texts for the fields of a request, and the limit of a line of text. */
 import { sentence } from './sentences.ts';
+
+/** The maximum number of characters of one line of text. */
+export const MAX_LINE_CHARACTERS = 255;
 
 /** A field's name as shown in error texts: underscores and camel case become spaces (`strIds` → `str ids`). */
 export function fieldLabel(field: string): string {

@@ -4,11 +4,11 @@ import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
+import { DAY_MS } from '../units.ts';
 import type { ReadFeed } from './feed-item.ts';
 import { type Feed, holdFeed, newItems } from './feeds.ts';
 import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';
 
-const DAY_MS = 86_400_000;
 /** The minimum time between two requests for a feed. */
 export const POLL_MS = 15 * 60_000;
 /** This number of new items at once is more likely a mistake of the feed, such as new ids for all items, than news. */

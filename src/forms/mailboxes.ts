@@ -6,8 +6,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { addNamedValue, findNamedValue } from '../database/named-values.ts';
+import { DAY_MS } from '../units.ts';
 
-export const DAY_MS = 24 * 60 * 60 * 1000;
 /** The named value that has the key of the stored hashes. */
 const KEY_NAME = 'form_mailbox_key';
 /**

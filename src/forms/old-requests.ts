@@ -6,7 +6,8 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import { formMails } from '../delivery/queue/ledger/ended-deliveries.ts';
-import { DAY_MS, forgetMailboxes } from './mailboxes.ts';
+import { DAY_MS } from '../units.ts';
+import { forgetMailboxes } from './mailboxes.ts';
 import type { FormRequest } from './requests.ts';
 import { forgetChallenges } from './used-challenges.ts';
 

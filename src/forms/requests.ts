@@ -16,15 +16,15 @@ import { deliveryQueue } from '../delivery/queue/ledger/enqueue.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import { languageOfLocale, PAGE_LANGUAGES } from '../languages.ts';
 import { isoTimestamp } from '../time/clock.ts';
+import { DAY_MS, HOUR_MS } from '../units.ts';
 import { confirmationContent, LINK_DAYS } from './confirmation-mail.ts';
 import type { Form } from './forms.ts';
-import { DAY_MS, takeMailOfDay } from './mailboxes.ts';
+import { takeMailOfDay } from './mailboxes.ts';
 import { formTexts, USUAL_TEXTS } from './texts.ts';
 import { type Proof, useChallenge } from './used-challenges.ts';
 
 export type FormRequest = typeof formRequests.$inferSelect;
 
-const HOUR_MS = 60 * 60 * 1000;
 /** The maximum numbers of requests that are accepted within an hour. */
 export const HOURLY = {
   /** Requests from one network. */

@@ -15,10 +15,10 @@ import {
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { DAY_MS } from '../units.ts';
 
 /** The prefix of all subjects. */
 const ROOT = 'sendlark';
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const STREAM = {
   /** Recipients' choices on their pages. Kept forever, because a restored backup may be of any age. */

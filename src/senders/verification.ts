@@ -14,13 +14,13 @@ import type { Said } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
 import type { LanguageCode } from '../languages.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
+import { DAY_MS } from '../units.ts';
 import { audit } from '../users/audit.ts';
 import { LINK_DAYS, verificationContent } from './verification-mail.ts';
 
 type Sender = typeof senders.$inferSelect;
 
 const PURPOSE = 'verify-sender';
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The minimum time between two verification mails of an account to the same address. */
 const RESEND_MS = 5 * 60 * 1000;
 

@@ -9,9 +9,9 @@ import { renderTemplate } from '../delivery/compiling/compile.ts';
 import { conflict, Failure, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
+import { MEBIBYTE } from '../units.ts';
 import type { TemplateCodes } from './mail-content.ts';
 
-const MEBIBYTE = 1024 * 1024;
 /** The maximum number of templates of an account. */
 export const MAX_TEMPLATES = 200;
 /** The maximum size of the code of all templates of an account. */

@@ -11,8 +11,8 @@ import { DATE_STEP_MS } from '../automations/date-entries.ts';
 import { MAX_LEAD_MS } from '../campaigns/launch.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { firstDueAt } from '../delivery/queue/enrolment-state.ts';
+import { DAY_MS } from '../units.ts';
 
-const DAY_MS = 86_400_000;
 /** The longest rest. Removals of old records that are not listed below are delayed by at most this time. */
 const MAX_REST_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 /** Local dates and times in time zones. */
 
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../units.ts';
 
 /** The formats by time zone. They are cached because creating a format costs more than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -24,6 +24,7 @@ import { conflict, invalid } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import { withOwnParts } from '../templates/languages/versions.ts';
 import { BLANK_TEMPLATE, findVersions, withTemplateCopied } from '../templates/mail-content.ts';
+import { MEBIBYTE } from '../units.ts';
 
 type Sender = typeof senders.$inferSelect;
 
@@ -43,7 +44,6 @@ export interface ContentInput {
   language: string;
 }
 
-const MEBIBYTE = 1024 * 1024;
 const MAX_VALUES = 200;
 /** The maximum number of compiled templates that are kept. */
 const MAX_KEPT = 100;

@@ -18,6 +18,7 @@ import { hasRelay, isUnverified } from '../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, invalid } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 import type { Clock } from '../time/clock.ts';
+import { MEBIBYTE } from '../units.ts';
 import { type CompiledTemplates, type ContentInput, composeMail, contentMissing } from './content.ts';
 
 interface MailInput extends Omit<ContentInput, 'language'> {
@@ -35,7 +36,6 @@ export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 const MAX_WAITING = 10_000;
 /** The maximum size of these mails together. */
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
-const MEBIBYTE = 1024 * 1024;
 const MAX_ATTACHMENT_BYTES = 10 * MEBIBYTE;
 /** How long a write waits for the lock. */
 const LOCK_WAIT_MS = 10_000;

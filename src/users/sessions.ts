@@ -8,9 +8,9 @@ import { type ColourScheme, type Role, sessions, users } from '../database/schem
 import { inTransaction } from '../database/transaction.ts';
 import { isBusy } from '../database/write-lock.ts';
 import { isoTimestamp } from '../time/clock.ts';
+import { HOUR_MS } from '../units.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
-const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 /** The maximum duration of a session, in milliseconds. */
 export const SESSION_MS = 30 * 24 * HOUR_MS;

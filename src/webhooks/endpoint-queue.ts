@@ -6,6 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { english } from '../errors/stored.ts';
 import type { Clock } from '../time/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../units.ts';
 import type { Resolve } from './addresses.ts';
 import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
 import { EventWindow, type Item } from './event-window.ts';
@@ -303,8 +304,6 @@ function keyOf(eventId: number, isManual: 0 | 1): string {
 }
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The wait after each failed attempt, 72 hours in all. The attempt after the last wait is the last attempt. */
 const DELAYS_MS = [

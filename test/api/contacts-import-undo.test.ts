@@ -5,10 +5,9 @@ import t, { type Test } from 'tap';
 import { limitUndo } from '../../src/audience/import/undo.ts';
 import { contactImports } from '../../src/database/schema/index.ts';
 import { isoTimestamp } from '../../src/time/clock.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addReadyForm, askedMails, subscribe } from '../support/forms.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Account one with type 1, a custom field, segment 1 of those in Graz and 2 of those in Wien, and 300 people of whom half are in Graz. */
 async function withPeople(t: Test): Promise<TestApp> {

@@ -5,10 +5,10 @@ import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { recordBackup } from '../../src/installation/backups/files.ts';
 import type { Finding } from '../../src/installation/health-checks/finding.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const RELAY = { SMTP_URL: 'smtp://user:canary-password@relay.example:587' };
 
 /** The health of a started application, with its findings by name. */

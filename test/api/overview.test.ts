@@ -1,9 +1,8 @@
 /** GET /api/overview: what is set up, under way and lost. */
 import t, { type Test } from 'tap';
+import { DAY_MS } from '../../src/units.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, sendCampaign } from '../support/campaign.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function overview(t: Test, caller: Caller) {
   const { status, text, body } = await caller.call('GET', '/overview');

@@ -3,11 +3,10 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { packContent, unpackContent } from '../../src/database/functions/packed-content.ts';
 import { purge } from '../../src/database/purge.ts';
+import { MINUTE_MS } from '../../src/units.ts';
 import { buildWorld } from '../support/account-records.ts';
 import { type Caller, startApp, type TestApp } from '../support/app.ts';
 import { addPerson, callerOf } from '../support/people.ts';
-
-const MINUTE_MS = 60_000;
 
 interface Listed {
   id: number;

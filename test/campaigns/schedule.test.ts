@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { parseScheduleDate, parseScheduleTime } from '../../src/campaigns/schedule.ts';
 import { toUtc } from '../../src/time/zones.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../src/units.ts';
 
 t.test('dates', async (t) => {
   const cases: [text: string, date: string | null][] = [

@@ -9,8 +9,8 @@ import { connect } from '../../src/database/open.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
 import { Background } from '../../src/threads/background.ts';
+import { HOUR_MS } from '../../src/units.ts';
 
-const HOUR_MS = 3_600_000;
 /** It dies with the third contact of a page. */
 const FATAL = 3;
 const [path = '', start = '0', hours = '0', kind = ''] = process.argv.slice(2);

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
+import { MINUTE_MS } from '../../src/units.ts';
 import { startApp } from '../support/app.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { verifySenders } from '../support/sender.ts';
@@ -15,7 +16,6 @@ const SENDER = {
   company_address: '1 Harbour St',
   country_id: '84',
 };
-const MINUTE_MS = 60_000;
 
 async function signedIn(t: Test) {
   const app = await startApp(t);

@@ -4,11 +4,11 @@ import { difference } from '../../src/campaigns/screens/overview.tsx';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
 import { recordDoctorFindings, type SeenDomain } from '../../src/installation/health-checks/doctor-findings.ts';
 import { chooseLanguage } from '../../src/ui/words/choose.ts';
+import { HOUR_MS } from '../../src/units.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fillAccount, HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, callerOf, cookieOf } from '../support/people.ts';
 
-const HOUR_MS = 3_600_000;
 let visits = 0;
 
 /** Opens Home as a user of this role; `language` is what the browser asks for. */

@@ -1,13 +1,12 @@
 /** The journey of a left cart, made and followed in the browser by clicking alone. */
 import t from 'tap';
+import { HOUR_MS } from '../../src/units.ts';
 import { mustSucceed, readOutbox, sendCampaign } from '../support/campaign.ts';
 import { launch, openTab } from '../support/dashboard/browser.ts';
 import { mouse } from '../support/dashboard/hands.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 import { serve } from '../support/walked-pages.ts';
-
-const HOUR_MS = 3_600_000;
 
 t.test(
   'an abandoned cart is built by clicking, and its flow and its contacts are seen',

@@ -1,11 +1,10 @@
 /** The states of forms and of the links in their mails, and what becomes of them with time. */
 import t from 'tap';
+import { DAY_MS } from '../../src/units.ts';
 import { startApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addForm, addReadyForm, askedMails, subscribe } from '../support/forms.ts';
 import { verifySenders } from '../support/sender.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 t.test('a link works for seven days, and leads back to the form afterwards', async (t) => {
   const app = await startApp(t);

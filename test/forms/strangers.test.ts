@@ -2,6 +2,7 @@
 import t from 'tap';
 import { suppressAddress } from '../../src/audience/suppressions.ts';
 import { HOURLY } from '../../src/forms/requests.ts';
+import { DAY_MS, HOUR_MS } from '../../src/units.ts';
 import { type Answer, startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import {
@@ -14,9 +15,6 @@ import {
   subscribe,
   TYPING_MS,
 } from '../support/forms.ts';
-
-const HOUR_MS = 60 * 60 * 1000;
-const DAY_MS = 24 * HOUR_MS;
 
 const requestsOf = (app: TestApp) => app.db.prepare('SELECT count(*) FROM form_requests').pluck().get();
 const isSent = ({ status, headers }: Answer) => status === 303 && String(headers.location).endsWith('/sent');

@@ -2,11 +2,10 @@
 import t from 'tap';
 import { HOURLY } from '../../src/forms/requests.ts';
 import { USUAL_TEXTS } from '../../src/forms/texts.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed } from '../support/campaign.ts';
 import { addForm, addReadyForm, askedMails, subscribe } from '../support/forms.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function ask(app: TestApp, given: Record<string, unknown>, who: TestApp['one'] = app.one) {
   const { status, body } = await who.call('POST', '/contacts/subscribe', { json: given });

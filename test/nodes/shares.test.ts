@@ -8,9 +8,8 @@ import { NodeHandoffs } from '../../src/nodes/controller/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/controller/page-sender.ts';
 import { type Beat, type Ended, PROTOCOL } from '../../src/nodes/protocol.ts';
 import { Background } from '../../src/threads/background.ts';
+import { DAY_MS } from '../../src/units.ts';
 import { ACCEPTED, launch, Relay } from '../support/launched-mailing.ts';
-
-const DAY_MS = 24 * 3_600_000;
 
 /** The name of the node in the name of its run. */
 const nameOf = (run: string) => run.slice(0, run.indexOf('.'));

@@ -4,7 +4,7 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks, inSlices } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import { messages } from '../../errors/field-errors.ts';
+import { MAX_LINE_CHARACTERS, messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { peopleOf, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
@@ -17,8 +17,6 @@ import { countryId } from './countries.ts';
 
 /** The maximum number of contacts in one request. */
 export const MAX_CONTACTS = 1000;
-/** The maximum number of characters of a field. */
-const MAX_LINE_CHARACTERS = 255;
 /** The maximum number of contacts that are written at once, which takes a few milliseconds where the list has few segments. */
 const ROWS_AT_ONCE = 100;
 /** How long a request waits for the write lock, in milliseconds. */

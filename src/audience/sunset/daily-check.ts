@@ -8,6 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { moveToType } from '../bulk/apply.ts';
 import { Pace } from '../search/find-contacts.ts';
 import { isFarBehind } from '../segments/follow-activity.ts';
@@ -15,7 +16,6 @@ import { addContactsToSegment } from '../segments/segments.ts';
 import { InactiveContacts } from './find-inactive.ts';
 import { cutoffOf, hasTarget, liftSome, type Sunset } from './rule.ts';
 
-const DAY_MS = 86_400_000;
 /** How long one call of `continueSunsets` works. */
 const BACKGROUND_MS = 50;
 /** After this number of inactive contacts, they are stored before more contacts are checked. */

@@ -27,6 +27,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { withFirsts } from '../../delivery/queue/enrolment-state.ts';
 import { commandMailing, waitForAcknowledgement } from '../../delivery/queue/mailing-state.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
 import {
   choice,
@@ -38,7 +39,6 @@ import {
   integer,
   isoTimestampSchema,
   line,
-  MAX_LINE_CHARACTERS,
   nullable,
   optionalFlag,
   softStamps,

@@ -7,11 +7,10 @@ import { findZone } from '../../delivery/timing/place-zones.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { wallClock } from '../../time/zones.ts';
+import { HOUR_MS } from '../../units.ts';
 import type { ListedSchedule } from '../automations.ts';
 import { CONTACT, WITH_PERSON } from '../enrolled-person.ts';
 import { goesOnAt, type WaitingContact, waitColumns } from '../waits.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** What a contact waits for. */
 export interface Awaited {

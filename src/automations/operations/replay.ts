@@ -14,6 +14,7 @@ import { codeOf, readStored } from '../../errors/stored.ts';
 import { choice, email, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { listSchedules, requireAutomation } from '../automations.ts';
 import type { ReplayPlan } from '../replay/engine.ts';
 import { segmentsOf } from '../replay/history.ts';
@@ -32,7 +33,6 @@ export const DEFAULT_CLICKS = 3;
 const MAX_WAIT = 20;
 const DEFAULT_ROWS = 20;
 const MAX_ROWS = 50;
-const DAY_MS = 86_400_000;
 
 /** What a replay cannot know, or assumes. */
 export const REPLAY_LIMITS = [

@@ -11,10 +11,9 @@ import { withinShare } from '../../http/account-share.ts';
 import { integer, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The number of enrolments that are read without a pause, which takes a few milliseconds. */
 const PAGE_ROWS = 500;

@@ -11,13 +11,13 @@ import { limitPerKey } from '../../http/account-share.ts';
 import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { type Automation, requireAutomation } from '../automations.ts';
 import { datesOf, isFilled } from '../date-entries.ts';
 import { ByUtr } from './automations.ts';
 
 /** The number of past days, and of coming days, in which contacts are counted. */
 const DAYS = 30;
-const DAY_MS = 86_400_000;
 /** The number of rows that are read without a pause, which takes some milliseconds. */
 const PAGE_ROWS = 2000;
 /** The maximum number of rows that are read for one answer. */

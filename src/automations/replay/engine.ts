@@ -30,13 +30,13 @@ import { nextSendingTimeOf } from '../../delivery/timing/send-window.ts';
 import { notFound } from '../../errors/failure.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { HOUR_MS } from '../../units.ts';
 import { type Automation, type ListedSchedule, listSchedules } from '../automations.ts';
 import { DateEntries } from '../date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails, NewMails } from '../enrolment.ts';
 import { markLive } from '../status.ts';
 import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
 
-const HOUR_MS = 3_600_000;
 /** The clock stops only at multiples of this time (milliseconds). Whatever is due between two stops is done at the second stop. */
 const STOP_MS = HOUR_MS;
 /** The time in milliseconds after which a transaction on the view is committed. */

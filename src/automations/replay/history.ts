@@ -10,9 +10,9 @@ import type { Db } from '../../database/open.ts';
 import { DELIVERY_STATE, IS_RECEIVED_OR_UNDERWAY } from '../../database/schema/index.ts';
 import { MAX_CAP_DAYS } from '../../delivery/timing/mail-caps.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import type { Automation, ListedSchedule } from '../automations.ts';
 
-const DAY_MS = 86_400_000;
 /** The number of ids that one read of the file covers, which takes some milliseconds. */
 const IDS_AT_ONCE = 20_000;
 /** The number of items that are read from the history at once. */

@@ -57,49 +57,45 @@ import { triggerCountText, triggerText } from './trigger.tsx';
 
 /** Registers the page of an automation. */
 export async function automationScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
-    app,
-    '/automations/:utr',
-    async (request, reply) => {
-      const viewer = viewerOf(request);
-      const { utr } = request.params;
-      const [email = ''] = texts(request.query.email);
-      const summary = await ask(request, readSummary, { utr });
-      const [{ report }, { series }, { targets }, forecast, times, { forms }, { trigger }] = await Promise.all([
-        ask(request, readReport, { utr }),
-        ask(request, readSeries, { utr }),
-        readChoices(request),
-        readForecast(request, utr, email),
-        ask(request, readWindow, {}),
-        ask(request, listForms, {}),
-        ask(request, countTrigger, { utr }),
-      ]);
-      const target = targets.find(({ value }) => value === series.automation_for);
-      const canChange = viewer.role !== 'viewer';
-      const unverified = await unverifiedReason(
-        request,
-        series.mails.map(({ sender_id: id }) => id),
-      );
-      const frame = {
-        title: summary.automation_name,
-        section: 'automations',
-        back: { href: '/automations', label: 'nav.automations' },
-        action: canChange && <Actions {...{ series, target, forms, trigger }} isUnverified={unverified !== null} />,
-      } as const;
-      const now = clock.now();
-      const content = (
-        <>
-          {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
-          {/* The overview already shows why the automation is held. */}
-          {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
-          {series.is_entering === 1 && <Entering series={series} canChange={canChange} />}
-          <Overview {...{ summary, report, series, target, forms, trigger, canChange, viewer, now }} />
-          <PersonForecast {...{ email, forecast, now }} isTrial={series.is_live === 0} />
-        </>
-      );
-      return sendPage(request, reply, viewer, frame, content);
-    },
-  );
+  pageRoute<ByUtr & { Querystring: { email?: string } }>(app, '/automations/:utr', async (request, reply) => {
+    const viewer = viewerOf(request);
+    const { utr } = request.params;
+    const [email = ''] = texts(request.query.email);
+    const summary = await ask(request, readSummary, { utr });
+    const [{ report }, { series }, { targets }, forecast, times, { forms }, { trigger }] = await Promise.all([
+      ask(request, readReport, { utr }),
+      ask(request, readSeries, { utr }),
+      readChoices(request),
+      readForecast(request, utr, email),
+      ask(request, readWindow, {}),
+      ask(request, listForms, {}),
+      ask(request, countTrigger, { utr }),
+    ]);
+    const target = targets.find(({ value }) => value === series.automation_for);
+    const canChange = viewer.role !== 'viewer';
+    const unverified = await unverifiedReason(
+      request,
+      series.mails.map(({ sender_id: id }) => id),
+    );
+    const frame = {
+      title: summary.automation_name,
+      section: 'automations',
+      back: { href: '/automations', label: 'nav.automations' },
+      action: canChange && <Actions {...{ series, target, forms, trigger }} isUnverified={unverified !== null} />,
+    } as const;
+    const now = clock.now();
+    const content = (
+      <>
+        {summary.state === 'live' && <Waits waits_until={times.waits_until} />}
+        {/* The overview already shows why the automation is held. */}
+        {summary.held_reason === null && <WhyHeld reason={unverified} viewer={viewer} />}
+        {series.is_entering === 1 && <Entering series={series} canChange={canChange} />}
+        <Overview {...{ summary, report, series, target, forms, trigger, canChange, viewer, now }} />
+        <PersonForecast {...{ email, forecast, now }} isTrial={series.is_live === 0} />
+      </>
+    );
+    return sendPage(request, reply, viewer, frame, content);
+  });
 }
 
 interface OverviewProps {

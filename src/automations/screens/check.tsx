@@ -1,7 +1,7 @@
 /** The page that checks all mails of an automation for all contacts whom the mails would reach now. */
 import type { FastifyInstance } from 'fastify';
 import { Findings, FoundForAll } from '../../campaigns/screens/findings.tsx';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
 import { Card, Notice } from '../../ui/components/surface.tsx';
@@ -11,8 +11,7 @@ import { type CheckedMails, checkAutomationMails } from '../operations/check.ts'
 import { readSummary } from '../operations/reports.ts';
 import { checkAddress, mailAddress, sendAutomationPage } from './changing.tsx';
 
-interface Call {
-  Params: { utr: string };
+interface Call extends ByUtr {
   Querystring: { all?: string };
 }
 

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readContact } from '../../audience/contacts/operations.ts';
 import { readSegment } from '../../audience/segments/operations.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { SelectField } from '../../ui/components/field.tsx';
 import { Stats } from '../../ui/components/figures.tsx';
@@ -24,8 +24,7 @@ import { automationAddress, enterAddress, sendAutomationPage } from './changing.
 /** The maximum number of automations from which a user can choose. */
 const MAX_CHOICES = 200;
 
-interface Call {
-  Params: { utr: string };
+interface Call extends ByUtr {
   Querystring: { segment_id?: string; contact_id?: string };
 }
 

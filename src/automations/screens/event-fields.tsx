@@ -1,5 +1,6 @@
 /** The fields for an event in a form, which triggers and steps that wait for an event have in common. */
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
+
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { useLanguage } from '../../ui/words/index.ts';
 

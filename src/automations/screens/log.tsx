@@ -1,6 +1,6 @@
 /** The page of the log of an automation: what happened to all its contacts, or to one contact, at each step, newest first. */
 import type { FastifyInstance } from 'fastify';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Problems } from '../../ui/components/field.tsx';
 import { plainSubject } from '../../ui/components/subject.tsx';
 import { Card, Problem } from '../../ui/components/surface.tsx';
@@ -17,8 +17,7 @@ import { ContactLink } from './people.tsx';
 /** The number of lines on a page. */
 const ROWS = 15;
 
-interface Call {
-  Params: { utr: string };
+interface Call extends ByUtr {
   Querystring: { email?: string; before?: string };
 }
 

@@ -17,7 +17,7 @@ import type { Composed, ComposedKind, ComposedParams } from '../../campaigns/scr
 import { readChoices, type SenderChoice } from '../../campaigns/screens/compose/step.tsx';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { LanguagesCard, type TranslatedKind } from '../../templates/languages/screens/versions.tsx';
 import { type ListedTemplate, listTemplates } from '../../templates/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -408,8 +408,7 @@ function MailFieldset({
   );
 }
 
-interface NewMailCall {
-  Params: { utr: string };
+interface NewMailCall extends ByUtr {
   Querystring: Partial<Place>;
 }
 

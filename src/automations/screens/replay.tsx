@@ -3,7 +3,7 @@
  * paths of contacts.
  */
 import type { FastifyInstance } from 'fastify';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Chart } from '../../ui/components/chart.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
@@ -28,8 +28,7 @@ const WAIT_SECONDS = 3;
 /** The time after which a page with the progress reloads itself, in seconds. */
 const RELOAD_SECONDS = 2;
 
-interface Call {
-  Params: { utr: string };
+interface Call extends ByUtr {
   Querystring: { days?: string; opens?: string; clicks?: string; run?: string; email?: string; after?: string };
 }
 

@@ -9,9 +9,8 @@ import { readTargets, type Target } from '../../campaigns/screens/compose/target
 import { AWAITED } from '../../database/schema/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
-import { messages } from '../../errors/field-errors.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
+import { MAX_LINE_CHARACTERS, messages } from '../../errors/field-errors.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Card, Notice, Problem } from '../../ui/components/surface.tsx';
@@ -43,8 +42,7 @@ import { AddingEnd, BackToEdit, isFirst, type Place, submittedPlace, WaitFields 
 import { stepText, targetOptions } from './path.tsx';
 
 /** A request for the form of a new step. The query names the kind of step and its place. */
-interface NewStepCall {
-  Params: { utr: string };
+interface NewStepCall extends ByUtr {
   Querystring: { kind?: string } & Partial<Place>;
 }
 

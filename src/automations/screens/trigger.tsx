@@ -4,8 +4,8 @@ import { type Field, listOwnFields, listReservedFields } from '../../audience/fi
 import { listNames } from '../../audience/segments/operations.ts';
 import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { TRIGGER_KINDS } from '../../database/schema/index.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { listForms } from '../../forms/operations/forms.ts';
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { ask } from '../../ui/operations.ts';
 import { field } from '../../ui/submitted.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Fragment } from 'preact';
 import { Rules, WhyForm } from '../../campaigns/screens/why.tsx';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
@@ -17,28 +17,24 @@ import { stepText } from './path.tsx';
 
 /** Registers the page that explains an automation for one contact. */
 export async function whyScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
-    app,
-    '/automations/:utr/why',
-    async (request, reply) => {
-      const { utr } = request.params;
-      const [email = ''] = texts(request.query.email);
-      const { series } = await ask(request, readSeries, { utr });
-      const asked = email.trim() === '' ? null : await attempt(request, explainAutomation, { utr, email });
-      const content = (
-        <>
-          <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
-          {asked !== null && 'output' in asked && (
-            <>
-              <Path {...asked.output.why} known={series.steps} />
-              <Rules rules={asked.output.why.rules} />
-            </>
-          )}
-        </>
-      );
-      return sendAutomationPage(request, reply, { utr, title: series.automation_name }, content);
-    },
-  );
+  pageRoute<ByUtr & { Querystring: { email?: string } }>(app, '/automations/:utr/why', async (request, reply) => {
+    const { utr } = request.params;
+    const [email = ''] = texts(request.query.email);
+    const { series } = await ask(request, readSeries, { utr });
+    const asked = email.trim() === '' ? null : await attempt(request, explainAutomation, { utr, email });
+    const content = (
+      <>
+        <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
+        {asked !== null && 'output' in asked && (
+          <>
+            <Path {...asked.output.why} known={series.steps} />
+            <Rules rules={asked.output.why.rules} />
+          </>
+        )}
+      </>
+    );
+    return sendAutomationPage(request, reply, { utr, title: series.automation_name }, content);
+  });
 }
 
 /** The steps of the contact: those taken and those to come. `known` are all steps of the automation. */

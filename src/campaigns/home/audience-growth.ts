@@ -1,6 +1,7 @@
 /** Counts how the audience of an account grows: contacts added and deleted, unsubscribes and suppressions on each day of the last year. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { DAY_MS } from '../../units.ts';
 
 type AudienceChange = 'added' | 'unsubscribed' | 'suppressed';
 
@@ -11,7 +12,6 @@ export interface AudienceDay extends Record<AudienceChange, number> {
   deleted: number;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const MONTHS = 12;
 /** The number of days that are counted, which covers all months. */
 const YEAR_DAYS = 366;

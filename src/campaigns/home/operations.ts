@@ -32,12 +32,12 @@ import {
 import { type Context, operation } from '../../operations/operation.ts';
 import { senderDomain } from '../../senders/domains.ts';
 import { isoTimestamp, RELEASED } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { VERSION } from '../../version.ts';
 import { MailingCounters } from '../operations/reports.ts';
 import { FINISHED, isHeld, SHOWN_STATE, SHOWN_STATES } from '../status.ts';
 import { AudienceGrowth, monthsOf } from './audience-growth.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_CAMPAIGNS = 50;
 const LAST_MAILINGS = 5;
 /** The number of days of which the answer has the changes. */

@@ -11,11 +11,11 @@ import { sentence } from '../../errors/sentences.ts';
 import { identifier, integer, isoTimestampSchema, line, text, unchangedSince } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { listAttachments, requireRoomForAttachments } from '../attachments.ts';
 import { requireChangeable, type SingleSend } from '../single-sends.ts';
 import { changeUnsent } from '../status.ts';
 
-const MEBIBYTE = 1024 * 1024;
 /** The maximum size in bytes of all attachments of a single send together. */
 export const MAX_ATTACHED_BYTES = 2 * MEBIBYTE;
 /** The maximum length of an attachment in base64. */

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
 import { RESULT_HELD_CODES } from '../../database/schema/index.ts';
+import type { ByUtr } from '../../http/pages/layout.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { WhyHeld } from '../../senders/screens/unverified.tsx';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -191,7 +192,7 @@ export async function campaignActions(app: FastifyInstance): Promise<void> {
     say: (reply: FastifyReply, output: Output, summary: Summary) => void,
     next?: (output: Output) => string,
   ): void {
-    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
+    app.post<ByUtr>(`/campaigns/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const summary = await ask(request, readSummary, { utr });
       const done = await attempt(request, operation, { utr });
@@ -312,7 +313,7 @@ export async function archiveActions(app: FastifyInstance): Promise<void> {
     ['archive', 1, 'archive.done.added'],
     ['unarchive', 0, 'archive.done.removed'],
   ] as const)
-    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/${action}`, async (request, reply) => {
+    app.post<ByUtr>(`/campaigns/:utr/${action}`, async (request, reply) => {
       const { utr } = request.params;
       const changed = await attempt(request, changeArchivedMail, { utr, is_archived });
       if ('problems' in changed) setFlash(reply, 'bad', 'campaigns.refused', { reason: changed.text });

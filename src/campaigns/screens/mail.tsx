@@ -1,7 +1,7 @@
 /** The page with the preview of a campaign's mail, and the small picture of the mail in the list of campaigns. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Failure } from '../../errors/failure.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { MailFrames, PlainText } from '../../ui/components/mail-frames.tsx';
@@ -18,8 +18,7 @@ import { type ShownMail, showSingleSendHtml, showSingleSendMail, sketchSingleSen
 import { sendPart } from './campaign.tsx';
 import { VariantField } from './variants.tsx';
 
-interface Call {
-  Params: { utr: string };
+interface Call extends ByUtr {
   /** The number of the previewed variant or version. */
   Querystring: { variant?: string };
 }

@@ -8,11 +8,11 @@ import { Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
 import { recordTime } from '../../ui/record-time.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { HOUR_MS } from '../../units.ts';
 import type { BestHour, Report, Summary, UsualRates } from '../operations/reports.ts';
 import { Findings } from './findings.tsx';
 import { Waits } from './waits.tsx';
 
-const HOUR_MS = 3_600_000;
 /** The maximum number of hours in the chart, counted from the start. Most opens and clicks happen within them. */
 const MAX_HOURS = 72;
 

@@ -10,7 +10,7 @@ import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/r
 import { RECIPIENT_ACTIVITIES, type RecipientActivity } from '../../delivery/reporting/recipients.ts';
 import { english, readable, readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
@@ -44,7 +44,7 @@ interface Filter {
 
 /** Registers the page of the recipients, and the route of the CSV file. */
 export async function recipientsScreen(app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
-  pageRoute<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+  pageRoute<ByUtr & { Querystring: Record<string, string | undefined> }>(
     app,
     '/campaigns/:utr/recipients',
     async (request, reply) => {
@@ -79,7 +79,7 @@ export async function recipientsScreen(app: FastifyInstance, { clock }: { clock:
     },
   );
 
-  app.get<{ Params: { utr: string }; Querystring: Record<string, string | undefined> }>(
+  app.get<ByUtr & { Querystring: Record<string, string | undefined> }>(
     '/campaigns/:utr/recipients.csv',
     async (request, reply) => {
       const query = { utr: request.params.utr, ...readFilter(request.query) };

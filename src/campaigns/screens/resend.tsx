@@ -1,7 +1,7 @@
 /** The pages that send a completed campaign again: to contacts who did not open it, and to contacts who joined its audience later. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import type { Versions } from '../../templates/languages/operations.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';

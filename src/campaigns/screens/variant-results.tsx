@@ -1,6 +1,7 @@
 /** The results of an A/B test in the report of a campaign, and the buttons with which a user chooses the winner. */
 import type { FastifyInstance } from 'fastify';
 import { variantName } from '../../delivery/queue/variant-groups.ts';
+import type { ByUtr } from '../../http/pages/layout.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Badge, Card, Notice } from '../../ui/components/surface.tsx';
 import { numberColumn, Table } from '../../ui/components/table.tsx';
@@ -15,7 +16,7 @@ type ReportedTest = NonNullable<Report['ab_test']>;
 
 /** Registers the route that chooses the winner of an A/B test. */
 export async function variantChoice(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { utr: string } }>('/campaigns/:utr/variant', async (request, reply) => {
+  app.post<ByUtr>('/campaigns/:utr/variant', async (request, reply) => {
     const { utr } = request.params;
     const variant = field(request, 'variant');
     const chosen = await attempt(request, chooseWinner, { utr, variant });

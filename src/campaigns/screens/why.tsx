@@ -1,7 +1,7 @@
 /** The page that explains why one contact gets a campaign or not. The page of an automation uses its form and its table of rules, too. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { pageRoute } from '../../http/pages/layout.ts';
+import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
@@ -18,32 +18,28 @@ import { type CheckedRules, explainSingleSend, type Why } from '../operations/wh
 
 /** Registers the page that explains a campaign for one contact. */
 export async function whyScreen(app: FastifyInstance): Promise<void> {
-  pageRoute<{ Params: { utr: string }; Querystring: { email?: string } }>(
-    app,
-    '/campaigns/:utr/why',
-    async (request, reply) => {
-      const { utr } = request.params;
-      const [email = ''] = texts(request.query.email);
-      const summary = await ask(request, readSummary, { utr });
-      const asked = email.trim() === '' ? null : await attempt(request, explainSingleSend, { utr, email });
-      const viewer = viewerOf(request);
-      const label = languageOf(request, viewer).say('campaigns.recipients');
-      const back = <LinkButton look="plain" href={`/campaigns/${encodeURIComponent(utr)}/recipients`} label={label} />;
-      const frame = { title: summary.single_send_name, section: 'campaigns', action: back } as const;
-      const content = (
-        <>
-          <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
-          {asked !== null && 'output' in asked && (
-            <>
-              <Outcome {...asked.output.why} />
-              <Rules rules={asked.output.why.rules} />
-            </>
-          )}
-        </>
-      );
-      return sendPage(request, reply, viewer, frame, content);
-    },
-  );
+  pageRoute<ByUtr & { Querystring: { email?: string } }>(app, '/campaigns/:utr/why', async (request, reply) => {
+    const { utr } = request.params;
+    const [email = ''] = texts(request.query.email);
+    const summary = await ask(request, readSummary, { utr });
+    const asked = email.trim() === '' ? null : await attempt(request, explainSingleSend, { utr, email });
+    const viewer = viewerOf(request);
+    const label = languageOf(request, viewer).say('campaigns.recipients');
+    const back = <LinkButton look="plain" href={`/campaigns/${encodeURIComponent(utr)}/recipients`} label={label} />;
+    const frame = { title: summary.single_send_name, section: 'campaigns', action: back } as const;
+    const content = (
+      <>
+        <WhyForm email={email} problems={asked !== null && 'problems' in asked ? asked.problems : {}} />
+        {asked !== null && 'output' in asked && (
+          <>
+            <Outcome {...asked.output.why} />
+            <Rules rules={asked.output.why.rules} />
+          </>
+        )}
+      </>
+    );
+    return sendPage(request, reply, viewer, frame, content);
+  });
 }
 
 /** The card that asks for the address of the contact. */

@@ -2,6 +2,7 @@
 
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE, type deliveries, MADE_BY, type MadeBy } from '../../database/schema/index.ts';
+import { HOUR_MS } from '../../units.ts';
 
 /** An event of a mailing. */
 export interface CountedEvent {
@@ -17,8 +18,6 @@ export interface CountedEvent {
   /** -1 subtracts the event from the counts, because someone else turned out to have made it. If absent, the event is added. */
   times?: -1;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Returns a function that counts events. It writes one row for each hour, link and device, so call it once, with all events, in the

@@ -8,8 +8,8 @@ import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 
-const DAY_MS = 86_400_000;
 /** The working time of one call of `continueRemoval`, in milliseconds. */
 const BACKGROUND_MS = 10;
 /** The delay before the next search, once nothing is left to remove, in milliseconds. */

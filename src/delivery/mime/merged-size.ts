@@ -3,6 +3,7 @@
  * value any number of times.
  */
 import { sentence } from '../../errors/sentences.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
 import {
   escapeHtml,
@@ -16,7 +17,6 @@ import {
 import { unstructuredField } from './header-fields.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
-const MEBIBYTE = 1024 * 1024;
 /** The maximum length of a merged subject in characters, which is the maximum length of a line in a mail (RFC 5322 2.1.1). */
 const MAX_SUBJECT = 998;
 /** The maximum size of a merged mail in characters. The template counts as written, values count as encoded. */

@@ -1,5 +1,6 @@
 /** Groups recipient domains by mailbox provider: all domains of a provider share a rate limit. Any other domain is a group of its own. */
 import type { Clock } from '../../time/clock.ts';
+import { HOUR_MS } from '../../units.ts';
 
 /** Resolves the MX records of a domain; rejects if there are none or the DNS does not answer. */
 export type ResolveMx = (domain: string) => Promise<{ exchange: string; priority: number }[]>;
@@ -9,7 +10,6 @@ const MAX_LOOKUPS = 4;
 /** The maximum number of domains that wait for a lookup. Further domains are dropped, and looked up at a later mail. */
 const MAX_QUEUED = 1000;
 const MAX_CACHED = 10_000;
-const HOUR_MS = 3_600_000;
 /** How long the result of a lookup is kept. */
 const KNOWN_MS = 6 * HOUR_MS;
 /** Matches reserved names, which receive no mail (RFC 2606, RFC 6761, RFC 6762). */

@@ -1,8 +1,8 @@
 /** The retry schedule after temporary refusals: after about 15 s, 1, 5 and 30 minutes, then hourly, for 4 days. */
 
-const MINUTE_MS = 60_000;
+import { HOUR_MS, MINUTE_MS } from '../../units.ts';
+
 const WAITS_MS = [15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
-const HOUR_MS = 60 * MINUTE_MS;
 /** How long a mail that cannot be sent is retried or waits, in milliseconds. */
 export const GIVE_UP_AFTER_MS = 4 * 24 * HOUR_MS;
 /** The longest wait between two attempts, including the random part, in milliseconds. */

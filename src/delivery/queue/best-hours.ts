@@ -8,11 +8,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type Target } from '../../database/schema/index.ts';
 import { offsetAt, wallClock } from '../../time/zones.ts';
+import { HOUR_MS } from '../../units.ts';
 import { waitCounter } from '../timing/local-times.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
 import { fractionFor } from './variant-groups.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 /** The number of earlier mails whose opens and clicks are evidence. */
 const MAILS = 20;

@@ -12,10 +12,8 @@ import {
 } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored, storedSql } from '../../errors/stored.ts';
+import { DAY_MS, HOUR_MS } from '../../units.ts';
 import { fractionFor } from './variant-groups.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /**
  * SQL: the address id to which a change applies. It is the contact's current address, because the address may have been corrected since.

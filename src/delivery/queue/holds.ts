@@ -11,8 +11,8 @@ import type { HeldCode } from '../../database/schema/index.ts';
 import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
 import { readStored, stored } from '../../errors/stored.ts';
 import { RELEASED } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The number of days without the service after which mail that came due in the meantime is not sent without the operator's consent. */
 const MAX_GAP_DAYS = 7;
 const BEAT_INTERVAL_MS = 60_000;

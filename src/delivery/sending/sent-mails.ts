@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { DAY_MS } from '../../units.ts';
 import type { DkimKey } from '../mime/dkim.ts';
 import type { MailData } from '../mime/mail-data.ts';
 import type { Claim } from '../queue/candidates.ts';
@@ -11,7 +12,6 @@ import type { CommonFacts } from '../queue/mailings.ts';
 import type { ReadyMailing } from '../queue/ready-mailing.ts';
 import type { SentFacts, SentRecipient } from '../queue/sent-mail.ts';
 
-const DAY_MS = 86_400_000;
 /** How long the data from which a mail was made is kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
 /** The number of rows that one transaction removes. */

@@ -1,8 +1,8 @@
 /** Removes the data of transactional mail that are kept only for a time: idempotency keys and records of mails. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
+import { DAY_MS } from '../../units.ts';
 
-const DAY_MS = 86_400_000;
 /** How long an idempotency key is remembered, in milliseconds. */
 const KEYS_MS = DAY_MS;
 /** The maximum number of keys remembered for all accounts; the oldest are removed first. */

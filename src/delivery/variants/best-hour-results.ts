@@ -1,9 +1,9 @@
 /** Compares the recipients who got a mailing at their best hour with those who got it at the start. */
 import type { Database } from 'better-sqlite3';
 import { BY_PERSON, DELIVERY_STATE } from '../../database/schema/index.ts';
+import { HOUR_MS } from '../../units.ts';
 import { differenceInterval, type Interval } from './statistics.ts';
 
-const HOUR_MS = 3_600_000;
 /**
  * The time after the start of a mailing from which the groups are compared, in milliseconds. The last best hour comes within 24 hours, and
  * its contacts then have 72 hours to read.

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type abTests, BY_PERSON, DELIVERY_STATE, type Variant } from '../../database/schema/index.ts';
 import { storedSql } from '../../errors/stored.ts';
+import { HOUR_MS } from '../../units.ts';
 import { keptMails } from '../reporting/mailing-report.ts';
 import { findWinner, type Group, rateInterval } from './statistics.ts';
 import { standingOf } from './watching.ts';
@@ -59,8 +60,6 @@ export interface AbTestReport
 
 type Row = Omit<StoredTest, 'variants' | 'better_than' | 'counted'> &
   Record<'variants' | 'better_than' | 'counted', string | null> & { is_cancelled: 0 | 1 };
-
-const HOUR_MS = 3_600_000;
 
 /** The number of recipients that are counted without a pause. */
 const PAGE_ROWS = 5000;

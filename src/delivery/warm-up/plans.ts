@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { asciiDomain, domainOf } from '../../audience/contacts/addresses.ts';
 import type { warmUps } from '../../database/schema/index.ts';
+import { DAY_MS } from '../../units.ts';
 
 type WarmUp = typeof warmUps.$inferSelect;
 
@@ -165,7 +166,6 @@ const UNFINISHED = `
   FROM mailings m INDEXED BY mailings_unfinished CROSS JOIN senders s ON s.id = m.sender_id
   WHERE m.finished_at IS NULL AND m.user_id = ? AND m.owner_kind = 'single' AND m.state <> 'cancelled'`;
 
-const DAY_MS = 86_400_000;
 /** A number of days larger than the number that a plan with the smallest growth takes. */
 const MAX_DAYS = 400;
 

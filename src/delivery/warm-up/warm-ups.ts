@@ -4,10 +4,10 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../time/clock.ts';
+import { HOUR_MS } from '../../units.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
 
-const HOUR_MS = 3_600_000;
 /**
  * The shortest time over which the volume of a day is spread, in milliseconds. The remaining volume is spread over the rest of the day, but
  * at most at the rate of the whole volume over this time.

@@ -10,11 +10,11 @@ import {
 } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { MINUTE_MS } from '../../units.ts';
 import type { Held } from '../queue/holds.ts';
 import type { DomainCount, SeenDomains } from './domain-counts.ts';
 import { countResults, exceededLimit, type Results } from './limits.ts';
 
-const MINUTE_MS = 60_000;
 /**
  * The number of recipients in the queue from which a mailing is held. With fewer, a hold would prevent little and only make recipients
  * wait.

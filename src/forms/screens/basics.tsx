@@ -1,5 +1,6 @@
 /** Shared parts of the list of forms, the builder, and the page for a new form: the state of a form, and its basic settings. */
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
+
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { LANGUAGE_NAMES } from '../../languages.ts';
 import { type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Badge } from '../../ui/components/surface.tsx';

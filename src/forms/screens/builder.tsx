@@ -1,5 +1,6 @@
 /** The builder of a form: its fields and texts, next to the preview of its page. */
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
+
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { AreaField, CheckField, type Problems, SelectField, TextField } from '../../ui/components/field.tsx';
 import { Island, LiveNotes } from '../../ui/components/island.tsx';

@@ -2,10 +2,9 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/mailing-report.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 
-/** The maximum number of characters of one line of text. */
-export const MAX_LINE_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 65_535;
 export const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
 export const MAX_ARRAY_ITEMS = 10_000;

@@ -10,6 +10,7 @@ import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { MEBIBYTE } from '../../units.ts';
 
 /** The endings of the files that SQLite creates next to a database. */
 const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal'];
@@ -46,7 +47,6 @@ export function removeUnfinished(databasePath: string): void {
   for (const name of unfinished) rmSync(join(dirname(path), name), { force: true });
 }
 
-const MEBIBYTE = 1024 * 1024;
 /** The free space that is reserved for the service itself. */
 const RESERVE_BYTES = 128 * MEBIBYTE;
 

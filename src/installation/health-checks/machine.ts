@@ -8,12 +8,12 @@ import { latestBeatAt, sendingHeldReason } from '../../delivery/queue/holds.ts';
 import { isTestMode, linksFault } from '../../delivery/transport/relays/in-use.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { RELEASED } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import type { Finding } from './finding.ts';
 
 const GIB = 2 ** 30;
 /** The check fails below this number of free bytes, and warns below four times as many. */
 const MIN_BYTES = GIB / 4;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the findings about settings, disk, clock and held sending at `now`, epoch milliseconds. */
 export function localChecks(client: Database, config: Config, now: number): Finding[] {

@@ -9,6 +9,7 @@ import { findNamedValue, writeNamedValue } from '../../database/named-values.ts'
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { parseJson } from '../../json.ts';
+import { DAY_MS } from '../../units.ts';
 import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFinding } from './finding.ts';
 
 // Importing node:http would load everything it offers, including Node's own undici: 14 MB and 35 ms of CPU time in each thread.
@@ -20,7 +21,6 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4096;
 /** The number of characters that are shown of a text from the response. */
 const MAX_SHOWN = 200;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** A certificate that expires sooner than this was not renewed 30 days before its end, as it should have been. */
 const SOON_MS = 14 * DAY_MS;
 const PURPOSE = 'healthz';

@@ -11,13 +11,12 @@ import { readGauges } from '../../delivery/reporting/gauges.ts';
 import { listSenderNodes } from '../../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../../delivery/transport/relays/in-use.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { DAY_MS, MINUTE_MS } from '../../units.ts';
 import { VERSION } from '../../version.ts';
 import { listEndpoints } from '../../webhooks/endpoints.ts';
 import { lastBackupAt } from '../backups/files.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** While mail waits, a failed SMTP relay is retried at least once a minute. A failure older than this is therefore over. */
 const RECENT_MS = 10 * MINUTE_MS;
 /** If the last backup is older than this, the check warns. */

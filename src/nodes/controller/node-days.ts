@@ -4,8 +4,8 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Outcome } from '../../delivery/transport/courier.ts';
+import { DAY_MS } from '../../units.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Mailbox providers forget a network address that sent nothing for this long, so the warm-up of its node begins again. */
 const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
 /** How long days are kept. */

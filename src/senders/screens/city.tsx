@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type City, findPlaces, type Places } from '../../audience/places/operations.ts';
 import { namesOf } from '../../audience/places/other-names.ts';
 import { fold } from '../../database/functions/fold.ts';
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { type Problems, TextField } from '../../ui/components/field.tsx';
 import { Island } from '../../ui/components/island.tsx';
 import { ask } from '../../ui/operations.ts';

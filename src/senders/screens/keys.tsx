@@ -1,5 +1,6 @@
 /** The DKIM keys of a domain, with the records to publish. Owners create the first key; operators create and delete others. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ById } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Badge } from '../../ui/components/surface.tsx';
@@ -33,7 +34,7 @@ export function keyForms(app: FastifyInstance, show: Show): void {
     });
   }
 
-  app.post<{ Params: { id: string } }>('/settings/senders/dkim/:id/delete', async (request, reply) => {
+  app.post<ById>('/settings/senders/dkim/:id/delete', async (request, reply) => {
     const deleted = await attempt(request, deleteDkimKey, request.params);
     if ('problems' in deleted) return showRefusal(request, reply, deleted);
     setFlash(reply, 'good', 'dkim.done.deleted');

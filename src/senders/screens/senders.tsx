@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
+import type { ById } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Badge, Empty } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -67,7 +68,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
   keyForms(app, show);
   warmUpForms(app, show);
 
-  app.post<{ Params: { id: string } }>('/settings/senders/:id/resend', async (request, reply) => {
+  app.post<ById>('/settings/senders/:id/resend', async (request, reply) => {
     const resent = await attempt(request, resendVerification, { sender_id: request.params.id });
     if ('problems' in resent) return show(request, reply.code(resent.status), resent.text);
     const isKept = isTestMode(db.$client, config);

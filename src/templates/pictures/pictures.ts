@@ -11,9 +11,9 @@ import { announceWrite, endWrite } from '../../database/write-turns.ts';
 import { conflict, invalid } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { readPicture } from './read-picture.ts';
 
-export const MEBIBYTE = 1024 * 1024;
 /** The maximum size of one picture. */
 export const MAX_PICTURE_BYTES = 5 * MEBIBYTE;
 /** The maximum size of all pictures of an account. */

@@ -6,16 +6,17 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { makeUploadFolder } from '../../audience/import/uploads.ts';
 import { notFound } from '../../errors/failure.ts';
-import { messages } from '../../errors/field-errors.ts';
+import { MAX_LINE_CHARACTERS, messages } from '../../errors/field-errors.ts';
 import { inTurn } from '../../http/account-share.ts';
 import { sendRecord } from '../../http/list-response.ts';
 import { contextOf, operationRoutes } from '../../http/operation-routes.ts';
 import { type FileUpload, readFileUpload } from '../../http/requests/forms.ts';
-import { line, MAX_LINE_CHARACTERS, successWith, zeroOrOne } from '../../http/requests/schemas.ts';
+import { line, successWith, zeroOrOne } from '../../http/requests/schemas.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Context } from '../../operations/operation.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { deletePicture, listPictures, listPictureUses, Picture, readPicture, updatePicture } from './operations.ts';
-import { MAX_PICTURE_BYTES, MEBIBYTE, storePicture } from './pictures.ts';
+import { MAX_PICTURE_BYTES, storePicture } from './pictures.ts';
 
 const TAG = 'Images (pictures)';
 

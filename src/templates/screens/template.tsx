@@ -1,8 +1,8 @@
 /** The page of an own template: its preview, its name, and links and buttons that design, copy and delete it or create a campaign from it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createDraft, saveDraft } from '../../campaigns/operations/drafts.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { type ById, pageRoute } from '../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { form } from '../../ui/components/form.tsx';

@@ -1,9 +1,10 @@
 /** The names of the weekdays. */
+
+import { DAY_MS } from '../../units.ts';
 import type { Language } from './index.ts';
 
 /** A Monday. */
 const MONDAY = Date.UTC(2024, 0, 1);
-const DAY_MS = 86_400_000;
 
 /** The numbers of the weekdays. 1 is Monday. */
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;

@@ -26,11 +26,10 @@ import {
 import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, listOperation, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { createLoginLink, loginLinkPath } from '../login-links.ts';
 import { addUser, changeUser, findUser, findUserByEmail, removeUser, type User } from '../users.ts';
 import { INVITATION_DAYS, mailInvitation } from './invitation.ts';
-
-const DAY_MS = 86_400_000;
 
 const Role = choice('owner', 'editor', 'viewer');
 const ListedUser = Type.Object({

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { SCOPES } from '../../database/schema/index.ts';
+import type { ById } from '../../http/pages/layout.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { CheckField, type Problems } from '../../ui/components/field.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -43,7 +44,7 @@ export async function keyScreen(app: FastifyInstance): Promise<void> {
     return show(request, reply, created.output.key);
   });
 
-  app.post<{ Params: { id: string } }>('/settings/keys/:id/revoke', async (request, reply) => {
+  app.post<ById>('/settings/keys/:id/revoke', async (request, reply) => {
     await ask(request, revokeKeyPair, request.params);
     return backTo(reply, 'keys', 'settings.done.revoked');
   });

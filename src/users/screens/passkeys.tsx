@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { readSession } from '../../http/cookies.ts';
+import type { ById } from '../../http/pages/layout.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Confirm } from '../../ui/components/confirm.tsx';
@@ -63,7 +64,7 @@ export async function passkeyScreen(
     return own.show(request, reply.code(422), { problem });
   });
 
-  app.post<{ Params: { id: string } }>('/settings/passkeys/:id/remove', async (request, reply) => {
+  app.post<ById>('/settings/passkeys/:id/remove', async (request, reply) => {
     await ask(request, removePasskey, request.params);
     return backTo(reply, 'account', 'settings.done.passkeyRemoved');
   });

@@ -1,6 +1,7 @@
 /** The page of the sessions of signed-in users. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
+import type { ById } from '../../http/pages/layout.ts';
 import { Confirm } from '../../ui/components/confirm.tsx';
 import { Time } from '../../ui/components/figures.tsx';
 import { Badge } from '../../ui/components/surface.tsx';
@@ -20,7 +21,7 @@ export async function sessionScreen(app: FastifyInstance): Promise<void> {
     return sendSettings(request, reply, 'sessions', <Sessions sessions={sessions} now={app.deps.clock.now()} />);
   });
 
-  app.post<{ Params: { id: string } }>('/settings/sessions/:id/end', async (request, reply) => {
+  app.post<ById>('/settings/sessions/:id/end', async (request, reply) => {
     await ask(request, endSession, request.params);
     return backTo(reply, 'sessions', 'settings.done.ended');
   });

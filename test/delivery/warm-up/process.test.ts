@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { connect } from '../../../src/database/open.ts';
+import { DAY_MS } from '../../../src/units.ts';
 import { Service, startSink } from '../../support/service.ts';
 import { addReaders } from '../../support/service-campaign.ts';
 import { wallClock } from '../../support/wall-clock.ts';
 
-const DAY_MS = 86_400_000;
 const PEOPLE = 200;
 const VOLUME = 1_000_000;
 /** What is left of the volume of a day near its end: it is spread over the rest of that. */

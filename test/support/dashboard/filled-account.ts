@@ -1,10 +1,10 @@
 /** An account in which something has happened, with names that would break a page which took them for markup. */
 import type { Test } from 'tap';
+import { DAY_MS } from '../../../src/units.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed, sendCampaign } from '../campaign.ts';
 
 const FIRST_NAMES = ['Zoë', 'Łukasz', 'José', 'Anna', 'Mehmet', 'Ngọc', 'Björn', 'Chloé', 'Siobhán', 'Ivo', 'Priya'];
-const DAY_MS = 24 * 3_600_000;
 /** A name that ends an attribute and a tag, is long, has no place to break, and turns the direction of writing. */
 export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(2)> \u202eمرحبا 🐦 ${'unbroken'.repeat(15)}`;
 

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { Test } from 'tap';
 import { recountReasons } from '../../../fixtures/mailing-counters.ts';
 import { releaseSending } from '../../../src/delivery/queue/holds.ts';
+import { HOUR_MS } from '../../../src/units.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed, readOutbox } from '../campaign.ts';
 import { flushHits } from '../recipient-links.ts';
 import type { Naming } from './filled-account.ts';
 import { fillTrials, TRIALS } from './filled-trials.ts';
 
-const HOUR_MS = 3_600_000;
 const READERS = 12;
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11) Firefox/140' };
 const PHONE = { 'user-agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Mobile/15E148' };

@@ -6,13 +6,12 @@ import { releaseSending } from '../../../src/delivery/queue/holds.ts';
 import { sentence } from '../../../src/errors/sentences.ts';
 import { addFeed, holdFeed } from '../../../src/feeds/feeds.ts';
 import { isoTimestamp } from '../../../src/time/clock.ts';
+import { DAY_MS } from '../../../src/units.ts';
 import type { TestApp } from '../app.ts';
 import { mustSucceed } from '../campaign.ts';
 import { addPerson, cookieOf } from '../people.ts';
 import { png, uploadPicture } from '../pictures.ts';
 import type { Naming } from './filled-account.ts';
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * A rule about inactive people that finds nobody, and two whom it found before: neither of them would get mail anyway,

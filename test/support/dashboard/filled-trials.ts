@@ -7,10 +7,10 @@ import { DELIVERY_STATE } from '../../../src/database/schema/index.ts';
 import { sentence } from '../../../src/errors/sentences.ts';
 import { stored } from '../../../src/errors/stored.ts';
 import { isoTimestamp } from '../../../src/time/clock.ts';
+import { HOUR_MS } from '../../../src/units.ts';
 import type { TestApp } from '../app.ts';
 import type { Naming } from './filled-account.ts';
 
-const HOUR_MS = 3_600_000;
 const GROUP = 1000;
 const FIRST_PART = 1000;
 const BOUNCED = "550 5.1.1 The email account that you tried to reach doesn't exist";

@@ -1,7 +1,7 @@
 /** A self-signed certificate for localhost, made without openssl, which not every machine has. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { DAY_MS } from '../../../src/units.ts';
 
-const DAY_MS = 86_400_000;
 /** Object identifiers as DER writes them: ecdsa-with-SHA256, sha256WithRSAEncryption, commonName, basicConstraints, subjectAltName. */
 const ECDSA_SHA256 = '2a8648ce3d040302';
 const RSA_SHA256 = '2a864886f70d01010b';

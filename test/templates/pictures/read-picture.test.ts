@@ -1,9 +1,9 @@
 /** What a picture is decided by: its bytes, all of them. */
 import t from 'tap';
 import { readPicture } from '../../../src/templates/pictures/read-picture.ts';
+import { MEBIBYTE } from '../../../src/units.ts';
 import { GIF, jpeg, LOSSLESS_WEBP, largePng, png, pngOf, WEBP } from '../../support/pictures.ts';
 
-const MEBIBYTE = 1024 * 1024;
 const KINDS = { png: png(), jpeg: jpeg(), gif: GIF, webp: WEBP, 'lossless webp': LOSSLESS_WEBP };
 
 t.test('the kind, the width and the height are read from the bytes', async (t) => {

@@ -1,9 +1,9 @@
 /** Importing contacts: choosing a file, mapping its columns, choosing the contact type, the preview, the progress, and undoing. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { sendCsv } from '../../../http/list-response.ts';
 import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import { installMultipart } from '../../../http/requests/forms.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { FileField, type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Island } from '../../../ui/components/island.tsx';

@@ -1,7 +1,7 @@
 /** Creating and changing a segment: its rules as rows of choices, and the matching contacts before anything is saved. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';

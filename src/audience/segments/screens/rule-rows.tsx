@@ -1,7 +1,7 @@
 /** The rules of a segment as rows: a field, an operator, and values. */
 
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { readable } from '../../../errors/stored.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';

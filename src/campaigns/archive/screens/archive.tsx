@@ -1,7 +1,7 @@
 /** The settings page of the public archive, with its URL and its title. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';

@@ -1,7 +1,7 @@
 /** Registers the pages with which a campaign is composed: a page that begins it, four steps that can be opened in any order, and their subpages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { type ByUtr, pageRoute } from '../../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { languageVersionScreens } from '../../../templates/languages/screens/versions.tsx';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';

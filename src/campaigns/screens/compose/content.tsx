@@ -1,7 +1,7 @@
 /** The second step of composing: the subject and the preview text, with merge tags and hints, and the content of the mail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { listPlaceholders } from '../../../audience/fields/operations.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { LanguagesCard } from '../../../templates/languages/screens/versions.tsx';
 import { listTemplates } from '../../../templates/operations.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';

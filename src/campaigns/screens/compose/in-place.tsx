@@ -7,7 +7,8 @@ import type { ComponentChildren } from 'preact';
 import { addContactType } from '../../../audience/contact-types/operations.ts';
 import { type Country, listCountries } from '../../../audience/places/operations.ts';
 import { addGroup } from '../../../audience/unsubscribed/groups.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
+import type { ByUtr } from '../../../http/pages/layout.ts';
 import { addSender } from '../../../senders/operations/senders.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -74,7 +75,7 @@ export function inPlaceForms(
   show: (request: FastifyRequest, reply: FastifyReply, draft: Draft, refused: Refused) => unknown,
 ): void {
   for (const kind of ['list', 'sender', 'group'] as const)
-    app.post<{ Params: { utr: string } }>(`/campaigns/:utr/edit/${kind}`, async (request, reply) => {
+    app.post<ByUtr>(`/campaigns/:utr/edit/${kind}`, async (request, reply) => {
       const { utr } = request.params;
       // Read the campaign first, so that nothing is added if it does not exist.
       const { draft } = await ask(request, readDraft, { utr });

@@ -1,5 +1,6 @@
 /** The form fields of link parameters (UTM), which the settings of an account and of a campaign have in common. */
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
+
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { CheckField, type Problems, TextField } from '../../../ui/components/field.tsx';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 

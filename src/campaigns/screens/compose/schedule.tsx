@@ -30,6 +30,7 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import type { Viewer } from '../../../ui/viewer.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { DAY_MS } from '../../../units.ts';
 import { type BestHourPlan, readBestHours } from '../../operations/best-hours.ts';
 import { type Audience, countAudience, type Draft, readDraft } from '../../operations/drafts.ts';
 import { readLastTest } from '../../operations/shown-mails.ts';
@@ -50,7 +51,6 @@ const LATER = 1;
 const OWN_ZONES = 'own';
 /** The option of the field `zone` for each recipient's best hour within 24 hours. */
 const BEST_HOURS = 'best';
-const DAY_MS = 86_400_000;
 
 /** Registers the last step, in which a campaign is sent or scheduled. */
 export async function scheduleStep(app: FastifyInstance, { clock }: Pick<Deps, 'clock'>): Promise<void> {

@@ -7,9 +7,9 @@ import { inChunks } from '../../../database/bulk.ts';
 import { type CapProgress, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isBusy } from '../../../database/write-lock.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
+import { DAY_MS } from '../../../units.ts';
 import { MAX_CAP_DAYS } from '../../timing/mail-caps.ts';
 
-const DAY_MS = 86_400_000;
 /** How long one call works in the background thread, in milliseconds. */
 const BACKGROUND_MS = 20;
 /** How long one call works in a request, in milliseconds. */

@@ -11,7 +11,7 @@ import { checkParts, takeApart } from '../../../delivery/compiling/show.ts';
 import { pathHere } from '../../../delivery/shown/mail-frame.ts';
 import { MAX_MAILS } from '../../../delivery/transport/outbox.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
-import { pageRoute } from '../../../http/pages/layout.ts';
+import { type ById, pageRoute } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { LinkButton } from '../../../ui/components/button.tsx';
 import { Time } from '../../../ui/components/figures.tsx';
@@ -146,8 +146,7 @@ async function mailScreen(app: FastifyInstance): Promise<void> {
   });
 }
 
-interface Call {
-  Params: { id: string };
+interface Call extends ById {
   /** `open`: the mail is opened as its recipient, whose open counts. */
   Querystring: { view?: string; open?: string };
 }

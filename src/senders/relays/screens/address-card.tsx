@@ -1,5 +1,6 @@
 /** The card for the public URL: its form, and the result of its last check. */
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
+
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, TextField } from '../../../ui/components/field.tsx';
 import { Badge, Card, Notice } from '../../../ui/components/surface.tsx';

@@ -1,6 +1,7 @@
 /** The pages of one SMTP relay: add, change, test and delete. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../../../errors/failure.ts';
+import type { ById } from '../../../http/pages/layout.ts';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { form, SentForm } from '../../../ui/components/form.tsx';
 import { Card, Notice } from '../../../ui/components/surface.tsx';
@@ -69,7 +70,7 @@ export async function relayForms(app: FastifyInstance): Promise<void> {
     },
   });
 
-  app.post<{ Params: { id: string } }>(`${LIST_PATH}/:id/test`, async (request, reply) => {
+  app.post<ById>(`${LIST_PATH}/:id/test`, async (request, reply) => {
     requireOperator(request);
     const { id } = request.params;
     const chosen = field(request, 'sender_id');

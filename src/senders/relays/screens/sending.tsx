@@ -1,5 +1,6 @@
 /** The settings page with the public URL, and the SMTP relays in order with their states. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ById } from '../../../http/pages/layout.ts';
 import { isLoopback } from '../../../http/same-origin.ts';
 import { lookAtPublicAddress } from '../../../installation/operations.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
@@ -70,7 +71,7 @@ export async function sendingScreens(app: FastifyInstance): Promise<void> {
   });
 
   // Moves a relay one position up.
-  app.post<{ Params: { id: string } }>('/settings/sending/:id/up', async (request, reply) => {
+  app.post<ById>('/settings/sending/:id/up', async (request, reply) => {
     requireOperator(request);
     const { relays } = await ask(request, readRelays, {});
     const ids = relays.map(({ id }) => id);

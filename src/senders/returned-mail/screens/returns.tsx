@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../../../database/schema/index.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
+import type { ById } from '../../../http/pages/layout.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
@@ -66,7 +67,7 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
     return show(request, reply.code(added.status), { provider, problems: added.problems }, added.problem);
   });
 
-  app.post<{ Params: { id: string } }>('/settings/returns/:id/delete', async (request, reply) => {
+  app.post<ById>('/settings/returns/:id/delete', async (request, reply) => {
     await ask(request, deleteIntake, request.params);
     return backTo(reply, 'returns', 'settings.done.providerDeleted');
   });
@@ -234,7 +235,7 @@ function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Int
 }
 
 async function roleMailDeletion(app: FastifyInstance): Promise<void> {
-  app.post<{ Params: { id: string } }>('/settings/returns/mails/:id/delete', async (request, reply) => {
+  app.post<ById>('/settings/returns/mails/:id/delete', async (request, reply) => {
     await ask(request, deleteRoleMail, request.params);
     return backTo(reply, 'returns', 'settings.done.roleMailDeleted');
   });

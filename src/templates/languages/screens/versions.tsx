@@ -1,8 +1,8 @@
 /** The pages on which versions of a mail in other languages are added, changed and removed. They serve all kinds of mails. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ComponentChildren, VNode } from 'preact';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button, LinkButton } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';

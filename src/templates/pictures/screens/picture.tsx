@@ -1,7 +1,7 @@
 /** The page of an image: the image, its URL, its texts, the records that use it, and the button that deletes it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { type ById, pageRoute } from '../../../http/pages/layout.ts';
-import { MAX_LINE_CHARACTERS } from '../../../http/requests/schemas.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { TextField } from '../../../ui/components/field.tsx';
