@@ -103,8 +103,8 @@ export interface BeatReply {
 export type PageRow = [id: number, addressId: number, email: string, ...values: (string | null)[]];
 
 /** Returns true if two runs of the controller belong to the same installation. Another installation has other contacts under the same ids. */
-export function isSameInstallation(brain: string, other: string): boolean {
-  return brain.split('.')[0] === other.split('.')[0];
+export function isSameInstallation(run: string, other: string): boolean {
+  return run.split('.')[0] === other.split('.')[0];
 }
 
 /** Some recipients of a mailing for one node. */

@@ -98,7 +98,7 @@ t.test('at the limit of runs, those that are known are answered, and no other ru
   const withdrawals = new Withdrawals(new Map(), fleet, told);
   const answer = (run: string, brain = 'ours') =>
     answerBeat(beat(run, { name: run.slice(0, run.indexOf('.')), brain }), {
-      ...{ fleet, withdrawals, brain: 'ours' },
+      ...{ fleet, withdrawals, controllerRun: 'ours' },
       settings: () => '',
     });
   const runs = Array.from({ length: 20 }, (_, at) => `north.${at}`);

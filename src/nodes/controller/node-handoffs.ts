@@ -279,7 +279,7 @@ export class NodeHandoffs implements Handoffs {
     return answerBeat(beat, {
       fleet: this.#fleet,
       withdrawals: this.#withdrawals,
-      brain: this.#controllerRun,
+      controllerRun: this.#controllerRun,
       settings,
     });
   }
@@ -367,7 +367,7 @@ interface BeatDeps {
   fleet: Fleet;
   withdrawals: Withdrawals;
   /** The name of this run of the controller. */
-  brain: string;
+  controllerRun: string;
   /** The same as `settings` in `NodeHandoffsDeps`. */
   settings(nodes: number): string;
 }
@@ -379,16 +379,16 @@ const MAX_RUNS = 20;
  * Returns the reply to a heartbeat; null if there are too many runs of this node. A node that addresses another run of the controller, or
  * has an unsupported protocol, learns only that from the reply.
  */
-export function answerBeat(beat: Beat, { fleet, withdrawals, brain, settings }: BeatDeps): BeatReply | null {
+export function answerBeat(beat: Beat, { fleet, withdrawals, controllerRun, settings }: BeatDeps): BeatReply | null {
   const runs = fleet.all.filter(({ run }) => isRunOf(run, beat.name));
   if (runs.length >= MAX_RUNS && !runs.some(({ run }) => run === beat.run)) return null;
-  const isOurs = beat.brain === brain && isUnderstood(beat.protocol);
+  const isOurs = beat.brain === controllerRun && isUnderstood(beat.protocol);
   if (!isOurs) fleet.addUnknown(beat);
   const node = isOurs ? fleet.recordHeartbeat(beat) : undefined;
   const reply = {
     // This number tells a node with an unsupported protocol why it has to wait.
     protocol: PROTOCOL,
-    brain,
+    brain: controllerRun,
     isRenewed: false,
     isLost: isOurs && node === undefined,
     withdraw: [],

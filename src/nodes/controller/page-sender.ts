@@ -43,12 +43,11 @@ export class PageSender {
 
   /**
    * Sends a page repeatedly until the node confirms it or `isOpen` returns false. A node takes each page only once. `run` is the run of the
-   * node, `brain` the run of this controller, and `head` the page without its recipients. `isOpen` returns false once the page is no longer
-   * assigned to the node.
+   * node, and `head` the page without its recipients. `isOpen` returns false once the page is no longer assigned to the node.
    */
   send(
     run: string,
-    brain: string,
+    controllerRun: string,
     head: Omit<Page, 'fields' | 'rows'>,
     { ready }: Batch,
     claims: readonly Claim[],
@@ -62,16 +61,16 @@ export class PageSender {
     });
     const { id, user_id, unsubscribe_group_id, owner_kind, relay_id } = head.mailing;
     const page = { ...head, mailing: { id, user_id, unsubscribe_group_id, owner_kind, relay_id }, fields, rows };
-    void this.#deliver(run, { brain, page }, isOpen);
+    void this.#deliver(run, { brain: controllerRun, page }, isOpen);
   }
 
   /**
    * Sends withdrawals to a node. `onDone` gets their numbers once the node has confirmed them. If the node does not confirm, the reply to its
    * next heartbeat contains the withdrawals.
    */
-  withdraw(run: string, brain: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void {
+  withdraw(run: string, controllerRun: string, withdrawals: Withdrawal[], onDone: (numbers: number[]) => void): void {
     const numbers = withdrawals.map(({ number }) => number);
-    void this.#request(run, encode({ brain, withdraw: withdrawals })).then((isTaken) => {
+    void this.#request(run, encode({ brain: controllerRun, withdraw: withdrawals })).then((isTaken) => {
       if (isTaken) onDone(numbers);
     });
   }

@@ -38,7 +38,7 @@ export class Reporter {
   readonly #waiting: Waiting[] = [];
   /** Identifies this process, so that its reports have unique ids. */
   readonly #process = randomBytes(9).toString('base64url');
-  readonly #notices: { run: string; brain: string; notice: () => Notice }[] = [];
+  readonly #notices: { run: string; controllerRun: string; notice: () => Notice }[] = [];
   #number = 0;
   #controllerRun = '';
   #sending: Promise<void> | null = null;
@@ -71,9 +71,9 @@ export class Reporter {
   }
 
   /** Adds a notice from a run of this node to a run of the controller. The notice is sent after all outcomes added before. */
-  notify(run: string, brain: string, notice: () => Notice): void {
-    this.#controllerRun = brain || this.#controllerRun;
-    this.#notices.push({ run, brain, notice });
+  notify(run: string, controllerRun: string, notice: () => Notice): void {
+    this.#controllerRun = controllerRun || this.#controllerRun;
+    this.#notices.push({ run, controllerRun, notice });
     this.#start();
   }
 
@@ -97,7 +97,7 @@ export class Reporter {
       const report: Report = {
         protocol: PROTOCOL,
         run: next?.run ?? '',
-        brain: next?.brain ?? this.#controllerRun,
+        brain: next?.controllerRun ?? this.#controllerRun,
         ended,
         ...next?.notice(),
       };

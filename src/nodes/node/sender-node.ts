@@ -137,8 +137,8 @@ export class SenderNode {
   /** Carries out a command to a run. Returns false if the run is not the current one, or if the command cannot be understood. */
   async #take(run: string, read: () => Command): Promise<boolean> {
     try {
-      const { brain, page, pageIn, withdraw } = read();
-      const isForUs = () => run === this.#run && brain === this.#controllerRun && !this.#ending.signal.aborted;
+      const { brain: controllerRun, page, pageIn, withdraw } = read();
+      const isForUs = () => run === this.#run && controllerRun === this.#controllerRun && !this.#ending.signal.aborted;
       if (!isForUs()) return false;
       if (withdraw !== undefined) this.#pages.withdraw(withdraw);
       if (page === undefined && pageIn === undefined) return true;
@@ -154,7 +154,7 @@ export class SenderNode {
 
   /** Sends one heartbeat. Returns true if the controller knows this node's pages, or does not reply. */
   async #beat(sentAt: number): Promise<boolean> {
-    const brain = this.#controllerRun;
+    const controllerRun = this.#controllerRun;
     const wall = Date.now();
     const reply = await this.#sendHeartbeat();
     if (reply === null || this.#ending.signal.aborted) return true;
@@ -170,7 +170,7 @@ export class SenderNode {
       this.#begin();
       return false;
     }
-    if (reply.brain !== brain) {
+    if (reply.brain !== controllerRun) {
       this.#controllerRun = reply.brain;
       this.#reporter.notify(this.#run, reply.brain, () => ({ has: this.#pages.open }));
       return false;
