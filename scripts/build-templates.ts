@@ -7,8 +7,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { type BuiltIn, listTemplates, templateFile } from '../src/database/built-in-templates.ts';
-import { mergeHtml, scan } from '../src/delivery/content/merge.ts';
+import { mergeHtml } from '../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../src/delivery/content/mjml.ts';
+import { scan } from '../src/delivery/content/placeholders.ts';
 import { inBrowser, screenshot } from './browser.ts';
 
 const SAMPLE = {

@@ -1,7 +1,8 @@
 /** Measures the CPU time of a personalised message: `render` and our quoted-printable, nodemailer's with the same content, and DKIM signatures. */
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import { encode, wrap } from 'nodemailer/lib/qp/index.js';
-import { CLICK_URL, mergeHtml, mergeLine, mergeText, OPEN_URL, PREFERENCES } from '../../src/delivery/content/merge.ts';
+import { mergeHtml, mergeLine, mergeText } from '../../src/delivery/content/merge.ts';
+import { CLICK_URL, OPEN_URL, PREFERENCES } from '../../src/delivery/content/placeholders.ts';
 import { buildContent } from '../../src/delivery/mime/build.ts';
 import { createDkimKey, createSigner, type KeyType } from '../../src/delivery/mime/dkim.ts';
 import { prepare, type Recipient, render } from '../../src/delivery/mime/message.ts';

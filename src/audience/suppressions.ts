@@ -4,8 +4,9 @@ import type { Db } from '../database/open.ts';
 import type { suppressions } from '../database/schema/index.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
 import { readStored, stored } from '../errors/stored.ts';
-import { addAddresses, isErasedRow } from './contacts/address-rows.ts';
+import { addAddresses } from './contacts/address-rows.ts';
 import type { Address } from './contacts/addresses.ts';
+import { isErasedRow } from './contacts/erased-addresses.ts';
 
 type Suppression = Omit<typeof suppressions.$inferSelect, 'id'>;
 

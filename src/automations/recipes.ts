@@ -1,7 +1,8 @@
 /** Recipes: automations to start from, each with a trigger and mails, whose texts are written in each language. */
 import type { automations } from '../database/schema/index.ts';
 import { PREFERENCES_LINK } from '../delivery/content/footer.ts';
-import { escapeHtml, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
+import { escapeHtml } from '../delivery/content/merge.ts';
+import { PREFERENCES, WEB_COPY } from '../delivery/content/placeholders.ts';
 import type { LanguageCode } from '../languages.ts';
 
 export const RECIPES = ['welcome', 'cart', 'review', 'birthday', 'renewal', 'win_back'] as const;

@@ -12,7 +12,7 @@ import { type ErrorCheck, FINDINGS, isErrorCheck } from '../delivery/checks/seve
 import { findLinkRules, freezeText } from '../delivery/compiling/freeze.ts';
 import { checkMail, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
-import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/merge.ts';
+import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/placeholders.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
 import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
 import { joinReasons } from '../delivery/queue/holds.ts';
@@ -276,7 +276,7 @@ function recipientOf(
   const contact_id = findAudienceContact(
     db.$client,
     { targets: source.recipient_id, excluded: source.exclude_specific_recipient_id },
-    address === null ? null : (findAddressId(db, source.user_id, address) ?? 0),
+    address === null ? null : (findAddressId(db.$client, source.user_id, address) ?? 0),
   );
   if (address !== null && contact_id === null) throw invalid('email', sentence('not_in_audience'));
   const person = contact_id === null ? undefined : findContactFields(db.$client, contact_id);

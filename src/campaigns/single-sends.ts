@@ -22,7 +22,7 @@ import {
 import { templateProblem } from '../delivery/compiling/compile.ts';
 import { senderAddress } from '../delivery/compiling/freeze.ts';
 import { htmlConditionProblem } from '../delivery/content/html-regions.ts';
-import { conditionProblem, placeholderProblem } from '../delivery/content/merge.ts';
+import { conditionProblem, placeholderProblem } from '../delivery/content/placeholders.ts';
 import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';

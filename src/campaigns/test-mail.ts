@@ -2,8 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
-import { addressId, IS_ERASED, isErased } from '../audience/contacts/address-rows.ts';
+import { addressId } from '../audience/contacts/address-rows.ts';
 import { type Address, parseAddress } from '../audience/contacts/addresses.ts';
+import { IS_ERASED, isErased } from '../audience/contacts/erased-addresses.ts';
 import { refusalReason } from '../audience/eligibility.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';

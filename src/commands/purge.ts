@@ -1,6 +1,6 @@
 /** `sendlark purge`: removes deleted records from the file. */
 import type { Database } from 'better-sqlite3';
-import { mayHaveErasedCopies, recordRewritten } from '../audience/contacts/address-rows.ts';
+import { mayHaveErasedCopies, recordRewritten } from '../audience/contacts/erased-addresses.ts';
 import { purge as purgeDeleted } from '../database/purge.ts';
 import { lockForServer } from '../database/server-lock.ts';
 import { freeBytes, isShrinkable, makeShrinkable, shrink } from '../database/shrink.ts';

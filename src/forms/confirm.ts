@@ -15,8 +15,8 @@ import {
 import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import { recordFormConfirmed } from '../audience/segments/membership.ts';
 import { addContactsToSegment } from '../audience/segments/segments.ts';
+import { storeTrackingChoice } from '../audience/store-tracking-choice.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
-import { storeTrackingChoice } from '../audience/tracking-choice.ts';
 import { addUnsubscribers, logSubscription, resubscribe } from '../audience/unsubscribes.ts';
 import type { Db } from '../database/open.ts';
 import { contacts } from '../database/schema/index.ts';

@@ -4,9 +4,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
-import { addressId, findAddressId, isErased } from '../audience/contacts/address-rows.ts';
+import { addressId, findAddressId } from '../audience/contacts/address-rows.ts';
 import type { Address } from '../audience/contacts/addresses.ts';
 import { languageCode } from '../audience/contacts/contact-languages.ts';
+import { isErased } from '../audience/contacts/erased-addresses.ts';
 import { findSuppressionReason } from '../audience/suppressions.ts';
 import type { Db } from '../database/open.ts';
 import { formRequests, forms, senders } from '../database/schema/index.ts';
@@ -90,7 +91,7 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
     const limit = limitReached(client, form.id, filled, at);
     if (limit !== null) return limit;
     if (proof.kind !== 'key' && !useChallenge(client, proof)) return 'used';
-    const knownId = findAddressId(db, form.user_id, address);
+    const knownId = findAddressId(db.$client, form.user_id, address);
     if (isBlocked(client, form.user_id, address, knownId) || !takeMailOfDay(client, address, at)) {
       countUnsent(db, form, filled, at);
       return 'taken';

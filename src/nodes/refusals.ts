@@ -1,7 +1,7 @@
 /** Counts and logs rejected messages of nodes. The log gets few lines, however many messages are rejected. */
 
 import type { Database } from 'better-sqlite3';
-import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/sender-nodes.ts';
+import { addRefusedMessages, type RefusedMessage } from '../delivery/reporting/refused-messages.ts';
 import type { Log } from '../log.ts';
 
 /** The minimum time between two log lines about the same kind of message. A line states how many messages were rejected since the last one. */

@@ -1,6 +1,7 @@
 /** The tracking pixel and the tracked links. The pixel is the same for every token, valid or not. HEAD requests are not counted. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { mergeUrl, scan } from '../delivery/content/merge.ts';
+import { mergeUrl } from '../delivery/content/merge.ts';
+import { scan } from '../delivery/content/placeholders.ts';
 import { deviceOf } from '../delivery/feedback/devices.ts';
 import { readerOf } from '../delivery/feedback/readers.ts';
 import type { RecipientIds } from '../delivery/links/tokens.ts';

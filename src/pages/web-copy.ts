@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { showWebCopy } from '../delivery/compiling/show.ts';
-import { OPEN_URL, PREFERENCES, type Values, WEB_COPY } from '../delivery/content/merge.ts';
+import type { Values } from '../delivery/content/merge.ts';
+import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/placeholders.ts';
 import { limitPerKey } from '../http/account-share.ts';
 import { pageRoute, unknownLink } from '../http/pages/layout.ts';
 import type { RecipientSource } from './recipient-source.ts';

@@ -5,7 +5,7 @@ import type { Db } from '../database/open.ts';
 import { dynamicContents } from '../database/schema/index.ts';
 import type { ContentWarning } from '../delivery/checks/content-checks.ts';
 import { findWarnings } from '../delivery/compiling/show.ts';
-import { WEB_COPY } from '../delivery/content/merge.ts';
+import { WEB_COPY } from '../delivery/content/placeholders.ts';
 
 /** The texts of a mail that may contain placeholders. */
 interface MailTexts {

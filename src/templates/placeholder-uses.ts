@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { placeholderNames, scan } from '../delivery/content/merge.ts';
+import { placeholderNames, scan } from '../delivery/content/placeholders.ts';
 
 /** How long texts are read before other requests are answered. One text can take a few milliseconds longer. */
 const SLICE_MS = 4;

@@ -6,17 +6,8 @@ import type { senders } from '../database/schema/index.ts';
 import { compileContent } from '../delivery/compiling/compile.ts';
 import { compileSource, senderAddress } from '../delivery/compiling/freeze.ts';
 import { type Content, ContentError } from '../delivery/content/compiled-content.ts';
-import {
-  chosenPieces,
-  mergeHtml,
-  mergeLine,
-  mergeText,
-  PREFERENCES,
-  scan,
-  type Template,
-  type Values,
-  WEB_COPY,
-} from '../delivery/content/merge.ts';
+import { mergeHtml, mergeLine, mergeText, type Values } from '../delivery/content/merge.ts';
+import { chosenPieces, PREFERENCES, scan, type Template, WEB_COPY } from '../delivery/content/placeholders.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../delivery/mime/merged-size.ts';
 import type { Bodies } from '../delivery/transactional/mail.ts';

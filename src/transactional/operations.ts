@@ -122,7 +122,7 @@ export const listMails = operation({
     next_before_id: nullable(integer(), 'The before_id of the next page; null at the end.'),
   }),
   run({ db, accountId: account }, { state, email, limit = DEFAULT_ROWS, before_id: before = Number.MAX_SAFE_INTEGER }) {
-    const addressId = email ? (findAddressId(db, account, parseAddress(email)) ?? 0) : undefined;
+    const addressId = email ? (findAddressId(db.$client, account, parseAddress(email)) ?? 0) : undefined;
     const oldest = state === undefined ? 0 : oldestExamined(db.$client, account, addressId, before);
     const rows = db.$client.prepare<[Record<string, number>], MailRow>(listQueryText({ state, addressId })).all({
       account,

@@ -5,9 +5,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { and, eq, isNull } from 'drizzle-orm';
 import Type from 'typebox';
-import { isErased } from '../audience/contacts/address-rows.ts';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { languageCode } from '../audience/contacts/contact-languages.ts';
+import { isErased } from '../audience/contacts/erased-addresses.ts';
 import { templateErrors } from '../campaigns/single-sends.ts';
 import { senders } from '../database/schema/index.ts';
 import { MAX_NAME } from '../delivery/mime/attachments.ts';

@@ -120,7 +120,7 @@ export async function sendTransactional(
 
 /** Returns the language of the contact with this address, else the account's language, as an ISO 639-1 code. */
 function languageOf(db: Db, accountId: number, address: Address): string {
-  const known = findAddressId(db, accountId, address);
+  const known = findAddressId(db.$client, accountId, address);
   const own = known === undefined ? null : languageOfAddress(db.$client, accountId, known);
   return own ?? readMailRule(db, accountId, 'mail_language');
 }

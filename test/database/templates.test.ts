@@ -7,8 +7,9 @@ import mjml2html from 'mjml';
 import t, { type Test } from 'tap';
 import { type BuiltIn, listTemplates, seedTemplates, templateFile } from '../../src/database/built-in-templates.ts';
 import { connect } from '../../src/database/open.ts';
-import { mergeText, placeholderNames, scan } from '../../src/delivery/content/merge.ts';
+import { mergeText } from '../../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';
+import { placeholderNames, scan } from '../../src/delivery/content/placeholders.ts';
 import { buildContent } from '../../src/delivery/mime/build.ts';
 import { textColours } from '../support/mails/contrast.ts';
 

@@ -1,8 +1,8 @@
 /** Reasons in the database: their codes and values are shown in any language, and outlast a change of their English. */
 import t from 'tap';
 import { personTimeline } from '../../src/audience/person/timeline.ts';
+import { storeTrackingChoices } from '../../src/audience/store-tracking-choice.ts';
 import { findSuppressionReason, suppressAddress } from '../../src/audience/suppressions.ts';
-import { storeTrackingChoices } from '../../src/audience/tracking-choice.ts';
 import { reasonKind } from '../../src/database/functions/reply-kind.ts';
 import { connect } from '../../src/database/open.ts';
 import { auditLog, mailings } from '../../src/database/schema/index.ts';

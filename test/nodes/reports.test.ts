@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { erasePerson } from '../../src/audience/person/erase.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
 import { enqueueRecipients } from '../../src/delivery/queue/enqueue-recipients.ts';
-import { refusedMessages } from '../../src/delivery/reporting/sender-nodes.ts';
+import { refusedMessages } from '../../src/delivery/reporting/refused-messages.ts';
 import { sentence } from '../../src/errors/sentences.ts';
 import { stored } from '../../src/errors/stored.ts';
 import { Contents } from '../../src/nodes/controller/contents.ts';

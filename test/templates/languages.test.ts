@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { listTemplates, templateFile } from '../../src/database/built-in-templates.ts';
 import { builtInTemplate, templateTexts } from '../../src/database/template-texts.ts';
-import { placeholderNames, scan } from '../../src/delivery/content/merge.ts';
 import { parseMjml, renderMjml } from '../../src/delivery/content/mjml.ts';
+import { placeholderNames, scan } from '../../src/delivery/content/placeholders.ts';
 import { PAGE_LANGUAGES } from '../../src/languages.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../support/single-sends.ts';
 

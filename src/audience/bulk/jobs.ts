@@ -11,7 +11,9 @@ import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { type ContactFilter, ContactFinder, Pace } from '../search/find-contacts.ts';
+import type { ContactFilter } from '../search/contact-filter.ts';
+import { ContactFinder } from '../search/find-contacts.ts';
+import { Pace } from '../search/pace.ts';
 import { applyAction, type Job, undoAction } from './apply.ts';
 
 /** How long after its end an action can be undone, and how long after its creation it can be confirmed. */

@@ -21,8 +21,8 @@ import {
 } from '../../http/requests/schemas.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { namesErased } from '../contacts/address-rows.ts';
 import { hasContactType, ownedContacts } from '../contacts/contacts.ts';
+import { namesErased } from '../contacts/erased-addresses.ts';
 import { checkContactFilter, contactFilter, contactFilterProperties } from '../search/operations.ts';
 import { hasSegment } from '../segments/segments.ts';
 import { hasGroup } from '../unsubscribed/groups.ts';

@@ -5,9 +5,9 @@ import { countries } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { type CustomField, isValidValue, listCustomFields } from '../fields/custom-fields.ts';
-import { isErased } from './address-rows.ts';
 import { languageCode } from './contact-languages.ts';
 import { type ContactInput, hasContactType } from './contacts.ts';
+import { isErased } from './erased-addresses.ts';
 
 /** The maximum number of custom fields named in one answer, because a request can contain thousands of wrong ones. */
 const MAX_NAMED_FIELDS = 20;

@@ -15,10 +15,11 @@ import {
   syncAfterContactChange,
   syncTypeChange,
 } from '../segments/membership.ts';
-import { addressId, isErased } from './address-rows.ts';
+import { addressId } from './address-rows.ts';
 import { parseAddress } from './addresses.ts';
 import { LINE_COLUMNS, type LineName } from './contact-fields.ts';
 import { languageCode } from './contact-languages.ts';
+import { isErased } from './erased-addresses.ts';
 
 /** The fields of a contact in a request. Absent fields are not changed. */
 export interface ContactInput extends Partial<Record<LineName, string>> {

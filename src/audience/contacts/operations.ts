@@ -29,7 +29,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { ContactType } from '../contact-types/operations.ts';
 import { csvStream } from '../csv-write.ts';
 import { type CustomField, customFieldRecord, listCustomFields, storedFieldRecord } from '../fields/custom-fields.ts';
-import { listSearch } from '../search/find-contacts.ts';
+import { listSearch } from '../search/list-search.ts';
 import { deleteAllContacts } from '../unfinished-writes.ts';
 import { contactErrors } from './contact-errors.ts';
 import { byField, CONTRACT_FIELDS, type LineName, reservedField } from './contact-fields.ts';

@@ -8,12 +8,13 @@ import { MAX_LINE_CHARACTERS, messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { peopleOf, recordMembershipChange, syncAfterContactChange } from '../segments/membership.ts';
-import { addAddresses, erasedAmong } from './address-rows.ts';
+import { addAddresses } from './address-rows.ts';
 import { type Address, parseAddress } from './addresses.ts';
 import { type ContactFacts, errorsByFacts, fieldTypes } from './contact-errors.ts';
 import { LINE_COLUMNS } from './contact-fields.ts';
 import { type ContactInput, hasContactType, mergeCustomValues, storedLine } from './contacts.ts';
 import { countryId } from './countries.ts';
+import { erasedAmong } from './erased-addresses.ts';
 
 /** The maximum number of contacts in one request. */
 export const MAX_CONTACTS = 1000;

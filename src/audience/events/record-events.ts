@@ -5,7 +5,7 @@ import type { Db } from '../../database/open.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { invalid } from '../../errors/failure.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { countErasedAddresses } from '../contacts/address-rows.ts';
+import { countErasedAddresses } from '../contacts/erased-addresses.ts';
 import { upsertAll } from '../contacts/upsert.ts';
 import type { ReportedEvent } from './read-events.ts';
 import { startAutomations, wakeWaiting } from './start-automations.ts';

@@ -13,8 +13,8 @@ import { messages } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { english, stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp, systemClock } from '../../time/clock.ts';
-import { countErasedAddresses, erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
+import { countErasedAddresses, erasedAmong } from '../contacts/erased-addresses.ts';
 import { recordMembershipChange, syncAfterContactChange, withoutFieldTriggers } from '../segments/membership.ts';
 import { CsvError } from './csv-parse.ts';
 import {

@@ -11,10 +11,10 @@ import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { erasedAmong } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { LINE_COLUMNS } from '../contacts/contact-fields.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
+import { erasedAmong } from '../contacts/erased-addresses.ts';
 import {
   peopleOf,
   type Recipient,

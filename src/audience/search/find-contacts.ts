@@ -6,94 +6,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import type { FoundIds } from '../../database/record-json.ts';
-import type { SegmentRule } from '../../database/schema/index.ts';
-import { isSuppressed, isUnsubscribed, SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
-import { ruleCondition } from '../segments/rule-sql.ts';
-import {
-  anyTrigramQuery,
-  BLOCK,
-  indexedUntil,
-  indexQuery,
-  installSearchText,
-  partsOfText,
-  searchWords,
-  shortPartOfText,
-  trigramsBeginningWith,
-} from './search-index.ts';
-
-/**
- * The mail states of a contact: on the global unsubscribe list, suppressed, or neither. An unsubscribed contact may be suppressed as well.
- */
-export const CONTACT_STATES = ['mailable', 'unsubscribed', 'suppressed'] as const;
-
-/** Selects contacts of an account. An absent property does not restrict them. */
-export interface ContactFilter {
-  accountId: number;
-  /** Parts of names and addresses. */
-  search?: string | undefined;
-  typeId?: number | undefined;
-  segmentId?: number | undefined;
-  state?: (typeof CONTACT_STATES)[number] | undefined;
-  /** Rules as in a segment. */
-  rules?: readonly SegmentRule[] | undefined;
-  /** The operator that joins the rules; `and` if absent. */
-  queryType?: 'and' | 'or' | null | undefined;
-}
-
-/** SQL: true if contact `c` is on the global unsubscribe list. */
-const IS_UNSUBSCRIBED = isUnsubscribed('c');
-const IS_SUPPRESSED = isSuppressed('c');
-/** SQL: true if contact `c` has this mail state. */
-const IN_STATE: Record<(typeof CONTACT_STATES)[number], string> = {
-  mailable: `NOT ${IS_UNSUBSCRIBED} AND NOT ${IS_SUPPRESSED}`,
-  unsubscribed: IS_UNSUBSCRIBED,
-  suppressed: IS_SUPPRESSED,
-};
-
-/** SQL: the mail state of contact `c`. */
-export const CONTACT_STATE = `CASE WHEN ${IS_UNSUBSCRIBED} THEN 'unsubscribed' WHEN ${IS_SUPPRESSED} THEN 'suppressed' ELSE 'mailable' END`;
-
-/** SQL over a contact `c`, which is the same text for filters of the same form, and the values of its named parameters. */
-interface FilterCondition {
-  text: string;
-  values: Record<string, string | number>;
-}
-
-/**
- * Returns the condition that contact `c` satisfies the filter. `now` is an ISO timestamp, for rules about time. The connection
- * needs the function of `installSearchText`.
- */
-function filterCondition(filter: ContactFilter, now: string): FilterCondition {
-  const { accountId, search = '', typeId, segmentId, state, rules = [], queryType = null } = filter;
-  const values: Record<string, string | number> = { account: accountId };
-  const conditions = [
-    'c.user_id = @account',
-    'c.deleted_at IS NULL',
-    'EXISTS (SELECT 1 FROM contact_types t WHERE t.id = c.contact_type_id AND t.user_id = c.user_id AND t.deleted_at IS NULL)',
-  ];
-  if (typeId !== undefined) {
-    conditions.push('c.contact_type_id = @type');
-    values.type = typeId;
-  }
-  if (segmentId !== undefined) {
-    conditions.push(
-      'EXISTS (SELECT 1 FROM segment_recipients r WHERE r.segment_id = @segment AND r.address_id = c.address_id AND r.contact_id = c.id AND r.is_removed = 0)',
-    );
-    values.segment = segmentId;
-  }
-  if (state !== undefined) conditions.push(IN_STATE[state]);
-  if (rules.length > 0) {
-    const condition = ruleCondition(accountId, rules, queryType, now);
-    conditions.push(condition.text);
-    Object.assign(values, condition.values);
-  }
-  const words = searchWords(search);
-  if (words.length > 0) {
-    conditions.push('has_words(c.email, c.first_name, c.last_name, @words)');
-    values.words = JSON.stringify(words);
-  }
-  return { text: conditions.join(' AND '), values };
-}
+import { SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
+import { type ContactFilter, type FilterCondition, filterCondition } from './contact-filter.ts';
+import { BLOCK, indexedUntil, indexQuery, installSearchText, searchWords } from './search-index.ts';
 
 /** The number of contact ids that can be read at once and sorted in a few milliseconds. */
 const SET_SIZE = 5000;
@@ -134,36 +49,6 @@ function findSmallSet({ $client }: Db, { accountId, typeId, segmentId, state }: 
     if (ids.length <= SET_SIZE) return ids;
   }
   return null;
-}
-
-/** The number of candidates of the first step, unless each check may be expensive. */
-const FIRST_CANDIDATES = 200;
-const MIN_CANDIDATES = 5;
-const MAX_CANDIDATES = 2000;
-/** A step that takes longer halves the number of candidates of the next step; one that takes less than half of this time doubles it. */
-const STEP_MS = 8;
-
-/**
- * Adapts how many contacts a search looks at in one step, because a check of one contact takes between a microsecond and, for
- * long names and many words, a hundred microseconds.
- */
-export class Pace {
-  #candidates: number;
-
-  /** `first`: the number of candidates of the first step, lower if each check may be expensive. */
-  constructor(first = FIRST_CANDIDATES) {
-    this.#candidates = first;
-  }
-
-  /** Runs one step over this number of candidates, and measures it for the next one. */
-  step<Result>(work: (candidates: number) => Result): Result {
-    const started = performance.now();
-    const result = work(this.#candidates);
-    const took = performance.now() - started;
-    if (took > STEP_MS) this.#candidates = Math.max(MIN_CANDIDATES, Math.floor(this.#candidates / 2));
-    else if (took < STEP_MS / 2) this.#candidates = Math.min(MAX_CANDIDATES, this.#candidates * 2);
-    return result;
-  }
 }
 
 /** The orders of contacts: by the time at which they were added, or by address. */
@@ -347,7 +232,7 @@ const MAX_UNINDEXED = 2000;
 const MAX_ROWID = Number.MAX_SAFE_INTEGER;
 
 /** Returns a function that reads the ids, beyond a given id, of the contacts of an account or of a type. */
-function idReader(
+export function idReader(
   client: Database,
   { accountId, typeId }: Pick<ContactFilter, 'accountId' | 'typeId'>,
   isAscending: boolean,
@@ -366,7 +251,7 @@ function idReader(
 }
 
 /** Returns a function that reads the blocks of the index, from a given block on, that a query of the index finds in an account. */
-function blockReader(
+export function blockReader(
   client: Database,
   accountId: number,
   queryOf: (accountId: number | null) => string,
@@ -384,7 +269,7 @@ function blockReader(
 }
 
 /** Returns the ids of the contacts in a block of the index. */
-const idsIn = (block: number) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at);
+export const idsIn = (block: number) => Array.from({ length: BLOCK }, (_, at) => block * BLOCK + at);
 
 /** Returns a place as text without trailing white space, because requests lose it. */
 function placeText({ id, email }: Place): string {
@@ -395,81 +280,4 @@ function placeText({ id, email }: Place): string {
 function parsePlace(text: string): Place {
   const [, id = '0', email = ''] = /^(\d{1,16})(?: (.*))?$/s.exec(text) ?? [];
   return { id: Number(id), email };
-}
-
-/** The maximum number of contacts found in a step, because making their records takes as long as comparing some thousands. */
-const MAX_FOUND = 500;
-
-interface ListSearch {
-  accountId: number;
-  typeId: number | undefined;
-  text: string;
-}
-
-/**
- * The search of the API's list of contacts: contacts whose address and full name together contain a text, by ascending id. The
- * index finds candidates by the parts of the text that it can look for; each candidate is then compared with the whole text. If
- * the text has only parts of one or two characters and they are frequent, every contact is compared. Returns a function that finds
- * the next contacts after an id. Every call is one short step, which may find none although there are more.
- */
-export function listSearch(
-  client: Database,
-  { accountId, typeId, text }: ListSearch,
-): (afterId: number, limit: number) => FoundIds {
-  const condition = filterCondition({ accountId, typeId }, '');
-  const matching = client
-    .prepare<unknown[], number>(`
-      SELECT c.id FROM json_each(@ids) i CROSS JOIN contacts c ON c.id = i.value
-      WHERE ${condition.text} AND instr(fold(c.email || ' ' || trim(c.first_name || ' ' || c.last_name)), fold(@text)) > 0
-      ORDER BY i.key LIMIT @limit`)
-    .pluck();
-  const candidates = candidatesOf(client, { accountId, typeId, text });
-  const pace = new Pace();
-  return (afterId, limit) =>
-    pace.step((count) => {
-      const { ids, next } = candidates(afterId, count);
-      const maxMatches = Math.min(limit, MAX_FOUND);
-      const matches = matching.all({ ...condition.values, ids: JSON.stringify(ids), text, limit: maxMatches });
-      return { ids: matches, next: matches.length === maxMatches ? (matches.at(-1) ?? next) : next };
-    });
-}
-
-/** Returns a function that reads the blocks of the index with contacts that may have a text; null if it cannot look for the text. */
-function blocksWithText(client: Database, accountId: number, text: string): ReturnType<typeof blockReader> | null {
-  const parts = partsOfText(text);
-  if (parts.length > 0) return blockReader(client, accountId, (account) => indexQuery(parts, account), true);
-  const short = shortPartOfText(text);
-  const trigrams = short === '' ? null : trigramsBeginningWith(client, short);
-  if (trigrams === null) return null;
-  if (trigrams.length === 0) return () => [];
-  return blockReader(client, accountId, (account) => anyTrigramQuery(trigrams, account), true);
-}
-
-/** Returns a function that reads the next contacts to compare: about `count` after an id. */
-function candidatesOf(
-  client: Database,
-  { accountId, typeId, text }: ListSearch,
-): (afterId: number, count: number) => FoundIds {
-  const fromAll = idReader(client, { accountId, typeId }, true);
-  const indexed = blocksWithText(client, accountId, text);
-  if (indexed === null) return fromAll;
-  const changed = client
-    .prepare<[number, number], number>(
-      'SELECT block FROM contact_search_changes WHERE block >= ? ORDER BY block LIMIT ?',
-    )
-    .pluck();
-  return (afterId, count) => {
-    const until = indexedUntil(client);
-    if (afterId >= until) return fromAll(afterId, count);
-    const start = Math.floor((afterId + 1) / BLOCK);
-    const maxBlocks = Math.ceil(count / BLOCK);
-    // Changed blocks are read before the index, so that a block that is indexed between the two reads is not missed.
-    const stale = changed.all(start, maxBlocks);
-    const blocks = [...new Set([...stale, ...indexed(start, maxBlocks)])].sort((a, b) => a - b).slice(0, maxBlocks);
-    const lastBlock = blocks.length < maxBlocks ? undefined : blocks.at(-1);
-    // Contacts after the last indexed one are compared one by one.
-    const end = lastBlock === undefined ? until : Math.min(until, lastBlock * BLOCK + BLOCK - 1);
-    const ids = blocks.flatMap(idsIn).filter((id) => id > afterId && id <= end);
-    return { ids, next: end };
-  };
 }

@@ -21,14 +21,9 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
 import { fieldValue } from '../segments/rule-sql.ts';
 import { findRuleField, parseRules } from '../segments/rules.ts';
-import {
-  CONTACT_ORDERS,
-  CONTACT_STATE,
-  CONTACT_STATES,
-  type ContactFilter,
-  ContactFinder,
-  Pace,
-} from './find-contacts.ts';
+import { CONTACT_STATE, CONTACT_STATES, type ContactFilter } from './contact-filter.ts';
+import { CONTACT_ORDERS, ContactFinder } from './find-contacts.ts';
+import { Pace } from './pace.ts';
 
 const MAX_FIELDS = 20;
 const MAX_ROWS = 200;

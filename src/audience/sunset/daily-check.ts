@@ -10,7 +10,7 @@ import type { Db } from '../../database/open.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
 import { moveToType } from '../bulk/apply.ts';
-import { Pace } from '../search/find-contacts.ts';
+import { Pace } from '../search/pace.ts';
 import { isFarBehind } from '../segments/follow-activity.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { InactiveContacts } from './find-inactive.ts';

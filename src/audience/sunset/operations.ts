@@ -25,7 +25,7 @@ import { type Context, listOperation, operation } from '../../operations/operati
 import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { isAddress } from '../contacts/address-rows.ts';
-import { Pace } from '../search/find-contacts.ts';
+import { Pace } from '../search/pace.ts';
 import { InactiveContacts } from './find-inactive.ts';
 import {
   cutoffOf,

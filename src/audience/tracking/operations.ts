@@ -23,13 +23,8 @@ import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { requireAddress } from '../contacts/operations.ts';
-import {
-  changeTrackingMode,
-  isMeasuredNow,
-  storeTrackingChoice,
-  TRACKING_ACTIONS,
-  trackingMode,
-} from '../tracking-choice.ts';
+import { storeTrackingChoice, TRACKING_ACTIONS } from '../store-tracking-choice.ts';
+import { changeTrackingMode, isMeasuredNow, trackingMode } from '../tracking-choice.ts';
 
 const MAX_TEXT = 5000;
 

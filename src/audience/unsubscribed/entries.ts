@@ -32,8 +32,9 @@ import {
 import { type Context, listOperation, operation, type Selection } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
-import { addressId, isAddress, isErased } from '../contacts/address-rows.ts';
+import { addressId, isAddress } from '../contacts/address-rows.ts';
 import { parseAddress } from '../contacts/addresses.ts';
+import { isErased } from '../contacts/erased-addresses.ts';
 import { removeSuppression, suppressAddress } from '../suppressions.ts';
 import { resubscribeAll, unsubscribeAll } from '../unfinished-writes.ts';
 import { hasGroup, readGroupName, requireGroup } from './groups.ts';

@@ -101,7 +101,7 @@ export function forecastFor(
 ): Plan {
   const client = db.$client;
   const isLive = asIfLive || automation.status === AUTOMATION_STATUS.live;
-  const addressId = findAddressId(db, automation.user_id, email === null ? null : parseAddress(email));
+  const addressId = findAddressId(db.$client, automation.user_id, email === null ? null : parseAddress(email));
   const schedules = listSchedules(db, automation.id);
   const enrolment =
     addressId === undefined

@@ -4,11 +4,11 @@
  * form is in screens/steps.tsx.
  */
 import Type, { type Static } from 'typebox';
-import { namesErased } from '../../audience/contacts/address-rows.ts';
 import { LINE_COLUMNS } from '../../audience/contacts/contact-fields.ts';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { hasContactType } from '../../audience/contacts/contacts.ts';
 import { countryId } from '../../audience/contacts/countries.ts';
+import { namesErased } from '../../audience/contacts/erased-addresses.ts';
 import { isEventName, parseFilter } from '../../audience/events/names.ts';
 import { type CustomField, isValidValue, listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { hasSegment } from '../../audience/segments/segments.ts';

@@ -1,6 +1,6 @@
 /** The trigger of an automation: the parameters of a request, their checks, the columns that store the trigger, and how the API shows it. */
 import Type, { type Static } from 'typebox';
-import { namesErased } from '../../audience/contacts/address-rows.ts';
+import { namesErased } from '../../audience/contacts/erased-addresses.ts';
 import { isEventName, parseFilter } from '../../audience/events/names.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
 import { findRuleField } from '../../audience/segments/rules.ts';

@@ -100,7 +100,7 @@ export const explainAutomation = operation({
       asIfLive: false,
     });
     const typed = parseAddress(typedEmail);
-    const address = findAddressId(db, accountId, typed) ?? 0;
+    const address = findAddressId(db.$client, accountId, typed) ?? 0;
     const email = typed?.normalized ?? '';
     const question = {
       account: accountId,

@@ -5,15 +5,8 @@ import { eq } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { archivedMails, archives } from '../../database/schema/index.ts';
 import { untracked, withoutPixel } from '../../delivery/content/anonymous-content.ts';
-import {
-  escapeHtml,
-  mergeHtml,
-  mergeLine,
-  PREFERENCES,
-  type Template,
-  type Values,
-  WEB_COPY,
-} from '../../delivery/content/merge.ts';
+import { escapeHtml, mergeHtml, mergeLine, type Values } from '../../delivery/content/merge.ts';
+import { PREFERENCES, type Template, WEB_COPY } from '../../delivery/content/placeholders.ts';
 import { MergedSize } from '../../delivery/mime/merged-size.ts';
 import type { FrozenContent } from '../../delivery/queue/ready-mailing.ts';
 import { conflict } from '../../errors/failure.ts';

@@ -10,7 +10,7 @@ import { senders, singleSends } from '../../database/schema/index.ts';
 import { freezeText } from '../../delivery/compiling/freeze.ts';
 import { show } from '../../delivery/compiling/show.ts';
 import { ContentError } from '../../delivery/content/compiled-content.ts';
-import { PREFERENCES, WEB_COPY } from '../../delivery/content/merge.ts';
+import { PREFERENCES, WEB_COPY } from '../../delivery/content/placeholders.ts';
 import { findContactFields, mergeValues } from '../../delivery/content/values.ts';
 import { notFound } from '../../errors/failure.ts';
 import type { Said } from '../../errors/sentences.ts';

@@ -90,7 +90,7 @@ export const explainSingleSend = operation({
     const send = requireSingleSend(db, accountId, utr);
     const mailing = findSingleSendMailing(db, send);
     const typed = parseAddress(typedEmail);
-    const address = findAddressId(db, accountId, typed) ?? 0;
+    const address = findAddressId(db.$client, accountId, typed) ?? 0;
     const email = typed?.normalized ?? '';
     const question = {
       account: accountId,

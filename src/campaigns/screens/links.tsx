@@ -1,7 +1,7 @@
 /** The page with the clicks on the links of a campaign's mail: a table, and the mail with the number of clicks on each link. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readLinkTexts } from '../../delivery/compiling/show.ts';
-import type { MarkedLink } from '../../delivery/shown/mail-frame.ts';
+import type { MarkedLink } from '../../delivery/shown/link-badges.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
 import { LinkButton } from '../../ui/components/button.tsx';

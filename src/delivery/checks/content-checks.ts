@@ -4,8 +4,8 @@
  */
 import type { LinkRules } from '../../database/schema/index.ts';
 import { withoutParameters } from '../content/link-rules.ts';
-import { placeholderNames, scan } from '../content/merge.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
+import { placeholderNames, scan } from '../content/placeholders.ts';
 import { encodedSize } from '../mime/attachments.ts';
 import { checkSender, type HeaderFinding } from './header-checks.ts';
 import { checkMail, checkSize, type Finding, type MailLink, readHtml } from './mail-checks.ts';

@@ -4,20 +4,18 @@
  */
 import type { Content } from '../content/compiled-content.ts';
 import type { Condition } from '../content/conditions.ts';
+import { escapeHtml, resolve, type Values } from '../content/merge.ts';
 import {
   branchesAt,
   CLICK_URL,
-  escapeHtml,
   OPEN_URL,
   type Placeholder,
   PREFERENCES,
   placeholderNames,
-  resolve,
   scan,
   type Template,
-  type Values,
   WEB_COPY,
-} from '../content/merge.ts';
+} from '../content/placeholders.ts';
 
 /** The size of a text, as far as it is the same for all recipients. */
 export interface MeasuredText {

@@ -9,7 +9,8 @@ import { exclusionReason, isReadEarlier, isWithin } from '../../audience/eligibi
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import type { Target } from '../../database/schema/index.ts';
 import { AskedValues, type Condition, prepareCondition } from '../content/conditions.ts';
-import { mergeLine, type Placeholder, type Values } from '../content/merge.ts';
+import { mergeLine, type Values } from '../content/merge.ts';
+import type { Placeholder } from '../content/placeholders.ts';
 import {
   type ContactFields,
   type CustomName,

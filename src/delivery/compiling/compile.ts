@@ -18,7 +18,8 @@ import { conditionOf, type MjmlNode, parseMjml } from '../content/mjml.ts';
 import type { EditorView } from '../content/mjml-editor.ts';
 import type { SentMail } from '../queue/sent-mail.ts';
 import type { CheckedFile } from '../shown/file-check.ts';
-import type { FrameInput, MailFrame, MarkedLink } from '../shown/mail-frame.ts';
+import type { MarkedLink } from '../shown/link-badges.ts';
+import type { FrameInput, MailFrame } from '../shown/mail-frame.ts';
 import type { SketchInput } from '../shown/mail-sketch.ts';
 import type { CheckedContent, CheckInput, CopyInput, MergedMail, ShowInput } from '../shown/shown-content.ts';
 

@@ -7,7 +7,8 @@ import { type CheckedBuiltMail, checkBuilt } from '../checks/built-mail.ts';
 import { type ContentWarning, contentWarnings } from '../checks/content-checks.ts';
 import type { MailParts } from '../checks/mail-checks.ts';
 import { renderSentMail, type SentMail } from '../queue/sent-mail.ts';
-import { type FrameInput, frameMail, linkNames, type MailFrame, type MarkedLink } from '../shown/mail-frame.ts';
+import { linkNames, type MarkedLink } from '../shown/link-badges.ts';
+import { type FrameInput, frameMail, type MailFrame } from '../shown/mail-frame.ts';
 import { readParts } from '../shown/mail-parts.ts';
 import { type SketchInput, sketchMail } from '../shown/mail-sketch.ts';
 import {

@@ -5,7 +5,8 @@
  */
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 import type { Content } from './compiled-content.ts';
-import { CLICK_URL, escapeHtml, OPEN_URL, scan, type Template } from './merge.ts';
+import { escapeHtml } from './merge.ts';
+import { CLICK_URL, OPEN_URL, scan, type Template } from './placeholders.ts';
 
 /**
  * Returns the HTML template with every tracked link replaced by its destination, so that another reader's click is not counted as the recipient's.

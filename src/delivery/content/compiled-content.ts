@@ -2,7 +2,7 @@
 import type { LinkRules } from '../../database/schema/index.ts';
 import { SaidError } from '../../errors/sentences.ts';
 import type { FooterLanguage } from './footer.ts';
-import type { Template } from './merge.ts';
+import type { Template } from './placeholders.ts';
 
 export interface ContentSource {
   /** The template as MJML in JSON form; null or empty if the template is HTML. */

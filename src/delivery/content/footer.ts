@@ -5,7 +5,7 @@
 import { languageOfLocale, PAGE_LANGUAGES, type PageLanguage, preferredLanguage } from '../../languages.ts';
 import { contrast, hexDigits, LEGIBLE } from './contrast.ts';
 import type { Region } from './html-regions.ts';
-import { FOOTER_LINK, type Placeholder, PREFERENCES } from './merge.ts';
+import { FOOTER_LINK, type Placeholder, PREFERENCES } from './placeholders.ts';
 
 /** The attribute that marks the preference link at the top of a long mail. */
 export const TOP_LINK = 'data-lead';

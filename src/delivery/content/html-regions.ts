@@ -1,7 +1,7 @@
 /** Finds the positions of texts, attribute values and the body in an HTML document in one pass. */
 import { QuoteType, Tokenizer } from 'htmlparser2';
 import type { Sentence } from '../../errors/sentences.ts';
-import { conditionProblem } from './merge.ts';
+import { conditionProblem } from './placeholders.ts';
 
 /** A text between tags, or an attribute value without its quotes. */
 export interface Region {

@@ -1,7 +1,7 @@
 /** Derives a mail's text part from its HTML. */
 import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { TOP_LINK } from './footer.ts';
-import { scan, type Template } from './merge.ts';
+import { scan, type Template } from './placeholders.ts';
 
 /**
  * Converts HTML to the template of a text part: layout tables are flattened, hidden parts omitted, images replaced by their alternative

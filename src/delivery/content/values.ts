@@ -7,7 +7,8 @@ import { topicsOf } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';
 import type { RecipientIds } from '../links/tokens.ts';
 import { preferencesLinkIn } from './footer.ts';
-import { FOOTER_LINK, type Values } from './merge.ts';
+import type { Values } from './merge.ts';
+import { FOOTER_LINK } from './placeholders.ts';
 
 const CONTACT_FIELDS = [...RESERVED_FIELDS, TOPIC, 'custom_values'] as const;
 

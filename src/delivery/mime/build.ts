@@ -4,10 +4,11 @@ import { type Content, ContentError, type ContentSource } from '../content/compi
 import { FOOTER_LINK_MARK, footerFor, footerLinkPlaceholder, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, isLink, type Region } from '../content/html-regions.ts';
 import { withBlockNames, withLinkParameters } from '../content/link-rules.ts';
+import { escapeHtml } from '../content/merge.ts';
+import { parseMjml, renderMjml } from '../content/mjml.ts';
 import {
   CLICK_URL,
   conditionProblem,
-  escapeHtml,
   OPEN_URL,
   type Placeholder,
   PREFERENCES,
@@ -19,8 +20,7 @@ import {
   WEB_COPY,
   withBranches,
   withoutMarks,
-} from '../content/merge.ts';
-import { parseMjml, renderMjml } from '../content/mjml.ts';
+} from '../content/placeholders.ts';
 import { plainText } from '../content/plain-text.ts';
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 

@@ -5,15 +5,8 @@
 import { sentence } from '../../errors/sentences.ts';
 import { MEBIBYTE } from '../../units.ts';
 import { type Content, ContentError } from '../content/compiled-content.ts';
-import {
-  escapeHtml,
-  mergeLine,
-  type Placeholder,
-  resolve,
-  scan,
-  type Template,
-  type Values,
-} from '../content/merge.ts';
+import { escapeHtml, mergeLine, resolve, type Values } from '../content/merge.ts';
+import { type Placeholder, scan, type Template } from '../content/placeholders.ts';
 import { unstructuredField } from './header-fields.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 

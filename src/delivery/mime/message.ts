@@ -1,22 +1,18 @@
 /** Builds messages. Everything that the recipients of a mailing share is encoded once, so that each recipient costs only a few joins. */
 import type { Content } from '../content/compiled-content.ts';
 import { AskedValues, type Condition, prepareCondition } from '../content/conditions.ts';
+import { escapeHtml, foldToOneLine, mergeText, resolve, type Values } from '../content/merge.ts';
 import {
   type Branches,
   branchesAt,
   CLICK_URL,
-  escapeHtml,
-  foldToOneLine,
-  mergeText,
   OPEN_URL,
   type Placeholder,
   PREFERENCES,
-  resolve,
   scan,
   type Template,
-  type Values,
   WEB_COPY,
-} from '../content/merge.ts';
+} from '../content/placeholders.ts';
 import { MIXED_START } from './attachments.ts';
 import { dateField, mailboxField, plainField, unstructuredField } from './header-fields.ts';
 import { type FilledIn, MailData, MailForm } from './mail-data.ts';

@@ -5,8 +5,8 @@
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { PROVIDER_NAMES } from './domain-groups.ts';
 import type { LimitRates } from './limit.ts';
+import { PROVIDER_NAMES } from './mailbox-providers.ts';
 
 const NAME = 'paced_groups';
 

@@ -1,13 +1,7 @@
 /** Reads the due recipients of a mailing, each with the values for their mail and whether they may receive it now. */
 
 import type { Database, Statement } from 'better-sqlite3';
-import {
-  isInactive,
-  isInTargets,
-  isLiveContact,
-  refusalReason,
-  suppressionReason,
-} from '../../audience/eligibility.ts';
+import { isInactive, isLiveContact, refusalReason, suppressionReason } from '../../audience/eligibility.ts';
 import { UNMEASURED } from '../../audience/tracking-choice.ts';
 import { topicsOf } from '../../audience/unsubscribes.ts';
 import { DELIVERY_STATE, type TrackingMode } from '../../database/schema/index.ts';
@@ -16,10 +10,8 @@ import type { ContactFields } from '../content/values.ts';
 import { DUE } from './due.ts';
 import { EXIT_REASON, READDRESSED } from './enrolment-state.ts';
 import type { OpenMailing } from './mailing-state.ts';
+import { NEEDS_LOOKUP, RecipientLookup } from './recipient-lookup.ts';
 import { VARIANT_OF } from './variant-groups.ts';
-
-/** The number of recipients moved to a newer revision in one transaction. */
-const MOVED_ROWS = 500;
 
 /** A recipient field that a mail needs: a field of the contact, or the number of the recipient's variant in an A/B test. */
 export type ClaimField = keyof ContactFields | 'variant';
@@ -53,13 +45,6 @@ export interface Candidate extends Claim {
   reply: string | null;
 }
 
-/** A recipient moved to a newer revision of their mail. */
-interface MovedDelivery {
-  /** The mailing of the newer revision. */
-  mailing_id: number;
-  reply: string | null;
-}
-
 /** The SQL for fields that are not columns of the contact. Recipients added by hand have these fields in their segment row. */
 const PERSON_COLUMNS: Partial<Record<ClaimField, string>> = {
   email: 'ifnull(c.email, r.email) AS email',
@@ -77,7 +62,6 @@ type ClaimedMailing = Pick<OpenMailing, 'id' | 'is_canary'>;
 export class Candidates {
   readonly #client: Database;
   readonly #lookup: RecipientLookup;
-  readonly #moveToNewest: Statement<[number, number], MovedDelivery>;
   /**
    * The prepared statements by the fields that they read. A statement reads only the fields that are needed, because each field costs time.
    */
@@ -86,14 +70,6 @@ export class Candidates {
   constructor(client: Database) {
     this.#client = client;
     this.#lookup = new RecipientLookup(client);
-    this.#moveToNewest = client.prepare(`
-      UPDATE OR IGNORE deliveries SET mailing_id = newest.id
-      FROM (SELECT m.id AS old, n.id FROM mailings m CROSS JOIN mailings n ON n.owner_kind = 'schedule' AND n.owner_id = m.owner_id
-        WHERE m.id = ? AND m.owner_kind = 'schedule' AND n.revision > m.revision AND n.finished_at IS NULL
-        ORDER BY n.revision DESC LIMIT 1) newest
-      WHERE deliveries.id IN (SELECT d.id FROM deliveries d INDEXED BY deliveries_queue
-        WHERE d.mailing_id = newest.old AND d.state = ${DELIVERY_STATE.queued} LIMIT ?)
-      RETURNING mailing_id, reply`);
   }
 
   /**
@@ -119,14 +95,6 @@ export class Candidates {
     return first.length === limit ? first : [...first, ...statement.all(id, 1, steady, limit - first.length)];
   }
 
-  /**
-   * Moves queued recipients of an automation's mail to its newest revision, so that they get the new design. Returns the moved recipients,
-   * at most 500 of them. Call it inside a transaction.
-   */
-  moveToNewest(mailingId: number): MovedDelivery[] {
-    return this.#moveToNewest.all(mailingId, MOVED_ROWS);
-  }
-
   #statementWith({ fields, tracking }: ClaimNeeds): DueStatement {
     const key = [tracking, ...fields].join();
     const cached = this.#statements.get(key);
@@ -150,18 +118,9 @@ export class Candidates {
  * The joins from a delivery `d` to its recipient: `c` is the contact, if it is not deleted and still has the delivery's address; `r` is the
  * row in the segment from which the delivery was enqueued.
  */
-export const DELIVERY_PERSON = `
+const DELIVERY_PERSON = `
   LEFT JOIN contacts c ON c.id = d.contact_id AND c.address_id = d.address_id AND ${isLiveContact('c')}
   LEFT JOIN segment_recipients r ON r.id = d.segment_recipient_id AND r.address_id = d.address_id`;
-
-/**
- * Whether the recipient of `d` has changed since being enqueued and must be looked up again. Recipients added to a segment by hand stay in
- * it as long as the segment exists, even without a contact; those removed by hand do not.
- */
-export const NEEDS_LOOKUP = `
-  CASE WHEN m.owner_kind NOT IN ('single', 'schedule') THEN 0
-    WHEN r.by_hand = 1 AND EXISTS (SELECT 1 FROM segments g WHERE g.id = r.segment_id AND g.deleted_at IS NULL) THEN 0
-    ELSE r.is_removed IS 1 OR c.id IS NULL END`;
 
 /**
  * SQL: why a form's confirmation mail is not sent, because the subscription was confirmed, expired or removed, or the address is
@@ -173,7 +132,7 @@ const FORM_REASON = `
     ELSE ${suppressionReason('d')} END`;
 
 /** SQL: why the recipient of `d` may not get the mail when it is claimed; null if they may. */
-export const CLAIM_REASON = `
+const CLAIM_REASON = `
   CASE WHEN m.owner_kind = 'form' THEN ${FORM_REASON} ELSE
   coalesce(CASE m.owner_kind WHEN 'schedule' THEN ${EXIT_REASON} END, ${refusalReason('d', 'm.unsubscribe_group_id')},
     CASE WHEN m.owner_kind IN ('single', 'schedule') AND ${isInactive('d')} THEN ${storedSql('inactive')} END,
@@ -182,56 +141,3 @@ export const CLAIM_REASON = `
       WHEN EXISTS (SELECT 1 FROM contacts n
         WHERE n.id = d.contact_id AND n.address_id <> d.address_id AND ${isLiveContact('n')}) THEN ${READDRESSED}
       ELSE ${storedSql('contact_deleted')} END) END`;
-
-/** The targets of a mailing, and the targets that it excludes, as JSON. */
-interface Targets {
-  targets: string;
-  excluded: string;
-}
-
-/** Looks recipients up again: under the new address of their contact, or as another contact in the mailing's targets. */
-export class RecipientLookup {
-  readonly #targets: Statement<[number], Targets>;
-  readonly #followAddress: Statement<{ ids: string } & Targets>;
-  readonly #findContact: Statement<{ ids: string } & Targets>;
-
-  constructor(client: Database) {
-    this.#targets = client.prepare(`
-      SELECT CASE owner_kind
-          WHEN 'single' THEN ifnull((SELECT recipient_id FROM single_sends WHERE id = owner_id), '[]')
-          ELSE (SELECT json_array(json_object('table', automation_for_table, 'id', automation_for)) FROM automations
-            WHERE id = automation_id) END AS targets,
-        CASE owner_kind
-          WHEN 'single' THEN ifnull((SELECT exclude_specific_recipient_id FROM single_sends WHERE id = owner_id), '[]')
-          ELSE '[]' END AS excluded
-      FROM mailings WHERE id = ?`);
-    // If the mailing already has a row for the new address, that row is used and this one stays unchanged.
-    this.#followAddress = client.prepare(`
-      UPDATE OR IGNORE deliveries SET address_id = (SELECT n.address_id FROM contacts n WHERE n.id = deliveries.contact_id)
-      WHERE id IN (SELECT value FROM json_each(@ids)) AND EXISTS (SELECT 1 FROM contacts n
-        WHERE n.id = deliveries.contact_id AND n.address_id <> deliveries.address_id AND ${isLiveContact('n')}
-          AND NOT ${isInTargets('@excluded', 'n.address_id')})`);
-    this.#findContact = client.prepare(`
-      UPDATE deliveries SET contact_id = f.contact_id, segment_recipient_id = f.recipient_id
-      FROM (SELECT d.id, ifnull(p.id, s.contact_id) AS contact_id, s.id AS recipient_id
-        FROM json_each(@ids) i CROSS JOIN deliveries d ON d.id = i.value CROSS JOIN json_each(@targets) x
-          LEFT JOIN contacts c ON c.id = d.contact_id AND ${isLiveContact('c')}
-          LEFT JOIN contacts p ON x.value ->> 'table' = 'contacts' AND p.contact_type_id = CAST(x.value ->> 'id' AS INTEGER)
-            AND p.address_id = d.address_id AND ${isLiveContact('p')}
-          LEFT JOIN segment_recipients s ON x.value ->> 'table' = 'segments' AND s.segment_id = CAST(x.value ->> 'id' AS INTEGER)
-            AND s.address_id = d.address_id AND s.is_removed = 0
-            AND EXISTS (SELECT 1 FROM segments g WHERE g.id = s.segment_id AND g.deleted_at IS NULL)
-            AND (s.by_hand = 1 OR EXISTS (SELECT 1 FROM contacts o WHERE o.id = s.contact_id AND ${isLiveContact('o')}))
-        WHERE (p.id IS NOT NULL OR s.id IS NOT NULL) AND (c.id IS NULL OR c.address_id = d.address_id)) f
-      WHERE f.id = deliveries.id`);
-  }
-
-  /** Points queued deliveries of a mailing at their recipients' current contact or segment row, if there is one. */
-  find(mailingId: number, deliveryIds: readonly number[]): void {
-    const targets = this.#targets.get(mailingId);
-    if (targets === undefined) return;
-    const bound = { ids: JSON.stringify(deliveryIds), ...targets };
-    this.#followAddress.run(bound);
-    this.#findContact.run(bound);
-  }
-}

@@ -8,7 +8,7 @@ import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { toUtc, wallClock } from '../../time/zones.ts';
-import { domainGroup } from '../pacing/domain-groups.ts';
+import { domainGroup } from '../pacing/mailbox-providers.ts';
 import { limitOfGroup } from '../pacing/paced-groups.ts';
 import { DUE } from '../queue/due.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';

@@ -13,16 +13,8 @@ import { type MeasuredMail, measureMail } from '../checks/measured-mail.ts';
 import type { ReadingFinding } from '../checks/reading-checks.ts';
 import { FINDINGS, type FoundCheck, type Severity } from '../checks/severity.ts';
 import { untracked, untrackedText, withMarkedLinks } from '../content/anonymous-content.ts';
-import {
-  allPieces,
-  foldToOneLine,
-  mergeHtml,
-  mergeLine,
-  mergeText,
-  scan,
-  type Template,
-  type Values,
-} from '../content/merge.ts';
+import { foldToOneLine, mergeHtml, mergeLine, mergeText, type Values } from '../content/merge.ts';
+import { allPieces, scan, type Template } from '../content/placeholders.ts';
 import { MergedSize } from '../mime/merged-size.ts';
 import { type FrozenContent, frozenVariant } from '../queue/ready-mailing.ts';
 

@@ -141,7 +141,7 @@ export const subscribeContact = operation({
 
 /** Returns the state of an address to which no mail is sent now; null if a mail is sent. */
 function settledState(db: Db, form: Form, address: Address, groups: Record<string, 0 | 1>, now: Date): State | null {
-  const addressId = findAddressId(db, form.user_id, address);
+  const addressId = findAddressId(db.$client, form.user_id, address);
   if (isBlocked(db.$client, form.user_id, address, addressId)) return 'suppressed';
   if (addressId === undefined) return null;
   if (isSubscribed(db, form, addressId, groups)) return 'subscribed';

@@ -1,17 +1,12 @@
 /** Reads request bodies. Urlencoded and multipart forms become the same objects as JSON. */
 
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import formbody from '@fastify/formbody';
 import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
 import { Failure, payloadTooLarge } from '../../errors/failure.ts';
-import { messages } from '../../errors/field-errors.ts';
-import { sentence } from '../../errors/sentences.ts';
 import { assembleFields, type FormBody, MALFORMED, readUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
-import { FieldErrorCollector } from './validation.ts';
 
 /** The largest body of any encoding, except uploads. */
 export const MAX_FORM_BYTES = 4 * 1024 * 1024;
@@ -131,7 +126,7 @@ async function readMultipart(request: FastifyRequest): Promise<FormBody> {
  * The text of a field. The plugin parses parts whose content type is JSON, so these are converted back to text. Throws 400 for a part whose
  * JSON is nested too deeply.
  */
-function fieldText(value: unknown): string {
+export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
   const text = asJson(value);
   if (text === null || isDeeper(text, MAX_JSON_LEVELS)) throw new Failure(400, 'Malformed Request');
@@ -151,7 +146,7 @@ function asJson(value: unknown): string | null {
  * Yields the parts of a multipart form. Throws 413 if the body has more than `maxBytes` bytes, and 400 if it is incomplete or malformed,
  * because the parser throws plain errors for that.
  */
-async function* readParts(
+export async function* readParts(
   request: FastifyRequest,
   maxBytes: number,
   options: Parameters<FastifyRequest['parts']>[0] = {},
@@ -165,7 +160,7 @@ async function* readParts(
 }
 
 /** Turns an error thrown while reading a form into a 400, unless it has a status of its own or comes from the operating system. */
-function asFailure(error: unknown): unknown {
+export function asFailure(error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || 'syscall' in error) return error;
   // The plugin throws 406 for a part whose content type is JSON but whose text is not.
   const hasOwnStatus = 'statusCode' in error && error.statusCode !== 406;
@@ -183,44 +178,4 @@ function limitRawBytes(request: FastifyRequest, maxBytes: number): void {
     received += chunk.length;
     if (received > maxBytes) request.raw.destroy(payloadTooLarge());
   });
-}
-
-/** Limits of the fields next to a file, which are kept in memory while the file arrives. */
-const FIELD_LIMITS = { fields: 100, fieldSize: 16 * 1024 };
-
-/** An uploaded file on disk with the other fields of its form, and the errors of the file. */
-export interface FileUpload {
-  /** At most 255 characters. Empty if there is no file; `errors` then has an error. */
-  fileName: string;
-  fields: Record<string, unknown>;
-  errors: FieldErrorCollector;
-}
-
-/**
- * Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 beyond `maxBytes`, or if the
- * other fields are too many or too long.
- */
-export async function readFileUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<FileUpload> {
-  const errors = new FieldErrorCollector();
-  const pairs: [string, string][] = [];
-  let fileName: string | undefined;
-  let isTooLarge = false;
-  if (request.isMultipart()) {
-    const limits = { ...FIELD_LIMITS, fileSize: maxBytes, files: 1 };
-    for await (const part of readParts(request, maxBytes + 64 * 1024, { limits })) {
-      if (part.type === 'field' && part.valueTruncated) throw payloadTooLarge();
-      if (part.type === 'field') pairs.push([part.fieldname, fieldText(part.value)]);
-      else if (part.fieldname !== 'file') part.file.resume();
-      else {
-        fileName = part.filename;
-        await pipeline(part.file, createWriteStream(path)).catch((error) => {
-          throw asFailure(error);
-        });
-        isTooLarge = part.file.truncated;
-      }
-    }
-  }
-  if (isTooLarge) throw new Failure(413, { file: [sentence('file_too_large', { count: maxBytes })] });
-  if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
-  return { fileName: (fileName ?? '').slice(0, 255), fields: assembleFields(pairs), errors };
 }

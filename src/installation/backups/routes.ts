@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { contextOf, operationRoutes } from '../../http/operation-routes.ts';
-import { readFileUpload } from '../../http/requests/forms.ts';
+import { readFileUpload } from '../../http/requests/file-upload.ts';
 import { successWith } from '../../http/requests/schemas.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Backups } from './backups.ts';

@@ -8,7 +8,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import { linkSecrets } from '../../delivery/links/secrets.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
-import type { RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
+import type { RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
 import type { HandoffsDeps } from '../../delivery/sending/handoffs.ts';
 import { relaysInUse, relaysRevision } from '../../delivery/transport/relays/in-use.ts';
 import type { Log } from '../../log.ts';

@@ -8,7 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { deriveKey, rootSecrets } from '../../delivery/links/secrets.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
-import { addRefusedMessages } from '../../delivery/reporting/sender-nodes.ts';
+import { addRefusedMessages } from '../../delivery/reporting/refused-messages.ts';
 import type { Said } from '../../errors/sentences.ts';
 import { type Ended, nodeOf, outcomeOf } from '../protocol.ts';
 import type { Refusals } from '../refusals.ts';

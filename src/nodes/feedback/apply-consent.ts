@@ -1,9 +1,10 @@
 /** Applies messages of the stream of choices to the database. */
 
-import { addressId, findErasedId } from '../../audience/contacts/address-rows.ts';
+import { addressId } from '../../audience/contacts/address-rows.ts';
 import { fromNormalized } from '../../audience/contacts/addresses.ts';
+import { findErasedId } from '../../audience/contacts/erased-addresses.ts';
+import { storeTrackingChoice, type TrackingChoice } from '../../audience/store-tracking-choice.ts';
 import { removeSuppression, suppressAddress } from '../../audience/suppressions.ts';
-import { storeTrackingChoice, type TrackingChoice } from '../../audience/tracking-choice.ts';
 import { recordWrite } from '../../audience/unfinished-writes.ts';
 import { addUnsubscribers, removeUnsubscribers } from '../../audience/unsubscribes.ts';
 import type { Db } from '../../database/open.ts';

@@ -14,7 +14,7 @@ import { HitBuffer } from '../../delivery/feedback/opens-and-clicks.ts';
 import { type Choice, withoutKept } from '../../delivery/feedback/preference-choice.ts';
 import type { RecipientIds, Tokens } from '../../delivery/links/tokens.ts';
 import { FailingSteps } from '../../delivery/queue/failing-steps.ts';
-import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/sender-nodes.ts';
+import { addRefusedMessages, type RefusedMessage } from '../../delivery/reporting/refused-messages.ts';
 import { unavailable } from '../../errors/failure.ts';
 import type { Log } from '../../log.ts';
 import { changesOf, PreferenceStore } from '../../pages/preferences.ts';

@@ -10,7 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import type { Statement } from 'better-sqlite3';
-import { TRACKING_ACTIONS } from '../../audience/tracking-choice.ts';
+import { TRACKING_ACTIONS } from '../../audience/store-tracking-choice.ts';
 import { addNamedValue, findNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';

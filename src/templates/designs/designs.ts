@@ -271,7 +271,7 @@ export function allowTest(db: Db, { utr, until, user_id }: Design, address: Addr
  * is null. Only contacts in the audience of the design count. Returns null if there is no such contact.
  */
 export function sampleValues(db: Db, design: Design, address: Address | null): Values | null {
-  const addressId = address === null ? null : findAddressId(db, design.user_id, address);
+  const addressId = address === null ? null : findAddressId(db.$client, design.user_id, address);
   if (addressId === undefined) return null;
   const contactId = findAudienceContact(db.$client, design, addressId) ?? undefined;
   return findContactValues(db, design.user_id, contactId);

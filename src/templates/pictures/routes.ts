@@ -10,7 +10,7 @@ import { MAX_LINE_CHARACTERS, messages } from '../../errors/field-errors.ts';
 import { inTurn } from '../../http/account-share.ts';
 import { sendRecord } from '../../http/list-response.ts';
 import { contextOf, operationRoutes } from '../../http/operation-routes.ts';
-import { type FileUpload, readFileUpload } from '../../http/requests/forms.ts';
+import { type FileUpload, readFileUpload } from '../../http/requests/file-upload.ts';
 import { line, successWith, zeroOrOne } from '../../http/requests/schemas.ts';
 import type { Deps } from '../../operations/deps.ts';
 import type { Context } from '../../operations/operation.ts';

@@ -1,5 +1,5 @@
 /** The subject of a mail on a page, with its merge tags replaced. */
-import { chosenPieces, scan } from '../../delivery/content/merge.ts';
+import { chosenPieces, scan } from '../../delivery/content/placeholders.ts';
 import { type Language, useLanguage } from '../words/index.ts';
 import { fieldLabel } from '../words/known.ts';
 

@@ -1,7 +1,7 @@
 /** The search of the list of contacts answers as comparing every contact would, by the index where that can, and in short steps. */
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { listSearch } from '../../../src/audience/search/find-contacts.ts';
+import { listSearch } from '../../../src/audience/search/list-search.ts';
 import { continueIndexing } from '../../../src/audience/search/search-index.ts';
 import { fold } from '../../../src/database/functions/fold.ts';
 import { startApp, type TestApp } from '../../support/app.ts';

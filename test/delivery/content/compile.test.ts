@@ -1,7 +1,8 @@
 /** From a template to compiled content: preheader, footer, placeholders, text part, hostile templates. */
 import t from 'tap';
 import { type FooterLanguage, PREFERENCES_LINK } from '../../../src/delivery/content/footer.ts';
-import { FOOTER_LINK, mergeHtml, mergeText, scan } from '../../../src/delivery/content/merge.ts';
+import { mergeHtml, mergeText } from '../../../src/delivery/content/merge.ts';
+import { FOOTER_LINK, scan } from '../../../src/delivery/content/placeholders.ts';
 import { contactFieldsFor, mergeValues } from '../../../src/delivery/content/values.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { PAGE_LANGUAGES } from '../../../src/languages.ts';

@@ -3,14 +3,8 @@ import t from 'tap';
 import { templateProblem } from '../../../src/delivery/compiling/compile.ts';
 import { AskedValues, parseCondition, prepareCondition } from '../../../src/delivery/content/conditions.ts';
 import { htmlConditionProblem } from '../../../src/delivery/content/html-regions.ts';
-import {
-  conditionProblem,
-  mergeHtml,
-  mergeLine,
-  mergeText,
-  placeholderNames,
-  scan,
-} from '../../../src/delivery/content/merge.ts';
+import { mergeHtml, mergeLine, mergeText } from '../../../src/delivery/content/merge.ts';
+import { conditionProblem, placeholderNames, scan } from '../../../src/delivery/content/placeholders.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { createSend, outboxOf, RECALL, readyToSend } from '../../support/single-sends.ts';
 

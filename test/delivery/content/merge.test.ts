@@ -1,14 +1,8 @@
 /** How values take the place of placeholders in text, HTML and addresses. */
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  mergeLine,
-  mergeText,
-  mergeUrl,
-  placeholderNames,
-  placeholderProblem,
-  scan,
-} from '../../../src/delivery/content/merge.ts';
+import { mergeLine, mergeText, mergeUrl } from '../../../src/delivery/content/merge.ts';
+import { placeholderNames, placeholderProblem, scan } from '../../../src/delivery/content/placeholders.ts';
 
 t.test('placeholders within a value are not expanded', async (t) => {
   const values = { a: '((b))', b: 'secret' };

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { compileContent, renderTemplate, templateProblem } from '../../../src/delivery/compiling/compile.ts';
-import { PREFERENCES } from '../../../src/delivery/content/merge.ts';
+import { PREFERENCES } from '../../../src/delivery/content/placeholders.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { designed, html, mjml, type Node, nothing, plain, text } from './templates.ts';
 

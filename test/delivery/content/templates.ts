@@ -1,13 +1,7 @@
 /** Templates as HTML and as MJML, compiled, and what a recipient with values gets. */
 import type { Content, ContentSource } from '../../../src/delivery/content/compiled-content.ts';
-import {
-  CLICK_URL,
-  mergeHtml,
-  mergeText,
-  OPEN_URL,
-  PREFERENCES,
-  type Values,
-} from '../../../src/delivery/content/merge.ts';
+import { mergeHtml, mergeText, type Values } from '../../../src/delivery/content/merge.ts';
+import { CLICK_URL, OPEN_URL, PREFERENCES } from '../../../src/delivery/content/placeholders.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 
 /** Content without a template. */

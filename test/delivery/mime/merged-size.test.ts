@@ -1,7 +1,7 @@
 /** The size of a mail with its values is known before anything is merged, wherever mails are rendered. */
 import t from 'tap';
 import { type Content, ContentError } from '../../../src/delivery/content/compiled-content.ts';
-import { scan } from '../../../src/delivery/content/merge.ts';
+import { scan } from '../../../src/delivery/content/placeholders.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../../../src/delivery/mime/merged-size.ts';
 import { prepare } from '../../../src/delivery/mime/message.ts';
 import { startApp } from '../../support/app.ts';

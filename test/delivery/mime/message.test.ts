@@ -2,17 +2,8 @@
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import t from 'tap';
-import {
-  CLICK_URL,
-  mergeHtml,
-  mergeLine,
-  mergeText,
-  mergeUrl,
-  OPEN_URL,
-  PREFERENCES,
-  scan,
-  type Values,
-} from '../../../src/delivery/content/merge.ts';
+import { mergeHtml, mergeLine, mergeText, mergeUrl, type Values } from '../../../src/delivery/content/merge.ts';
+import { CLICK_URL, OPEN_URL, PREFERENCES, scan } from '../../../src/delivery/content/placeholders.ts';
 import { buildContent } from '../../../src/delivery/mime/build.ts';
 import { unstructuredField } from '../../../src/delivery/mime/header-fields.ts';
 import { prepare } from '../../../src/delivery/mime/message.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { connect } from '../../../src/database/open.ts';
 import type { ResolveMx } from '../../../src/delivery/pacing/domain-groups.ts';
-import { providerOfServer } from '../../../src/delivery/pacing/domain-groups.ts';
+import { providerOfServer } from '../../../src/delivery/pacing/mailbox-providers.ts';
 import { readPacedGroups } from '../../../src/delivery/pacing/paced-groups.ts';
 import { asksForLowerRate, Pacing } from '../../../src/delivery/pacing/pacing.ts';
 import type { Outcome } from '../../../src/delivery/transport/courier.ts';

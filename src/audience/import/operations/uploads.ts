@@ -13,7 +13,7 @@ import { conflict, Failure, invalid, notFound } from '../../../errors/failure.ts
 import { messages } from '../../../errors/field-errors.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { english, readStored } from '../../../errors/stored.ts';
-import { readFileUpload } from '../../../http/requests/forms.ts';
+import { readFileUpload } from '../../../http/requests/file-upload.ts';
 import { normalize } from '../../../http/requests/normalize.ts';
 import {
   choice,

@@ -1,7 +1,4 @@
-/**
- * The review of a campaign before it is sent: the mail, its line in an inbox, its sender, its audience and its last test, each with a link to
- * the step that changes it, and what the checks found in the mail.
- */
+/** The review of a campaign before it is sent. */
 import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren } from 'preact';
 import { LinkButton } from '../../../ui/components/button.tsx';

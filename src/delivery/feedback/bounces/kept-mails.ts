@@ -1,7 +1,7 @@
 /** Keeps the newest mails to the role addresses, except those about a mail of ours, as plain text for an operator to read. */
 import type { Database } from 'better-sqlite3';
-import { accountsWithErased, isErased } from '../../../audience/contacts/address-rows.ts';
 import { parseAddress, spellings } from '../../../audience/contacts/addresses.ts';
+import { accountsWithErased, isErased } from '../../../audience/contacts/erased-addresses.ts';
 import { fold } from '../../../database/functions/fold.ts';
 import type { RoleMailbox } from '../../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../../time/clock.ts';

@@ -1,6 +1,6 @@
 /** Records bounces of and complaints about accepted mail, each at most once. */
 import type { Database } from 'better-sqlite3';
-import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
+import { isErasedRow } from '../../../audience/contacts/erased-addresses.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { DELIVERY_STATE, MADE_BY } from '../../../database/schema/index.ts';
 import type { Said } from '../../../errors/sentences.ts';

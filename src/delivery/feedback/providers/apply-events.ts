@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
 import { fromNormalized } from '../../../audience/contacts/addresses.ts';
+import { isErasedRow } from '../../../audience/contacts/erased-addresses.ts';
 import { suppressAddress } from '../../../audience/suppressions.ts';
 import { addUnsubscribers } from '../../../audience/unsubscribes.ts';
 import type { Db } from '../../../database/open.ts';

@@ -1,5 +1,6 @@
 /** Finds the recipient to whom an event of a mail provider refers. */
 import type { Database } from 'better-sqlite3';
+import { findAddressId } from '../../../audience/contacts/address-rows.ts';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
@@ -39,9 +40,7 @@ export function recipientFinder(
     if (mail !== null) return mail.accountId === accountId ? mail.recipient : null;
     const address = parseAddress(event.recipient ?? '');
     if (address === null) return null;
-    const addressId = client
-      .prepare<[number, string], { id: number }>('SELECT id FROM addresses WHERE user_id = ? AND normalized_email = ?')
-      .get(accountId, address.normalized)?.id;
+    const addressId = findAddressId(client, accountId, address);
     if (addressId === undefined) return null;
     const at = event.happenedAt ?? now;
     const from = at - MAX_DELAY_MS;

@@ -19,6 +19,9 @@ import { markEarlierMails } from './earlier-mails.ts';
 import { Exclusions } from './exclusions.ts';
 import { type ReasonChange, reasonCounter } from './reason-counts.ts';
 
+/** The number of recipients moved to a newer revision in one transaction. */
+const MOVED_ROWS = 500;
+
 /** The results that a mailing's counters count. */
 type Counter = FinalState | 'unmeasured';
 
@@ -34,6 +37,8 @@ export class Ledger {
     ids: string;
   }>;
   readonly #addTriggered: Statement<[number, number]>;
+  /** Moves recipients, and returns their new mailings and replies. */
+  readonly #newest: Statement<[number, number], Pick<ReasonChange, 'mailing_id' | 'reply'>>;
   readonly #exclusions: Exclusions;
   readonly #finish: Statement<[number, string, number, number, number]>;
   readonly #counters: Statement<Record<string, number>>;
@@ -52,6 +57,14 @@ export class Ledger {
       UPDATE deliveries SET state = ${DELIVERY_STATE.sending}, attempt = attempt + 1, first_tried_at = ifnull(first_tried_at, @steady),
         is_unmeasured = @is_unmeasured, counts_to_caps = @counts_to_caps, updated_at = @now
       WHERE id IN (SELECT value FROM json_each(@ids))`);
+    this.#newest = client.prepare(`
+      UPDATE OR IGNORE deliveries SET mailing_id = newest.id
+      FROM (SELECT m.id AS old, n.id FROM mailings m CROSS JOIN mailings n ON n.owner_kind = 'schedule' AND n.owner_id = m.owner_id
+        WHERE m.id = ? AND m.owner_kind = 'schedule' AND n.revision > m.revision AND n.finished_at IS NULL
+        ORDER BY n.revision DESC LIMIT 1) newest
+      WHERE deliveries.id IN (SELECT d.id FROM deliveries d INDEXED BY deliveries_queue
+        WHERE d.mailing_id = newest.old AND d.state = ${DELIVERY_STATE.queued} LIMIT ?)
+      RETURNING mailing_id, reply`);
     this.#addTriggered = client.prepare('UPDATE mailings SET triggered = triggered + ? WHERE id = ?');
     this.#finish = client.prepare(
       `UPDATE deliveries SET state = ?, reply = ?, due_at = ?, updated_at = ? WHERE id = ? AND state = ${DELIVERY_STATE.sending}`,
@@ -146,17 +159,8 @@ export class Ledger {
     const mailingId = mailing.id;
     return this.#client
       .transaction(() => {
-        const movedDeliveries = this.#candidates.moveToNewest(mailingId);
-        const moved = movedDeliveries.length;
-        if (moved > 0) {
-          this.#countReasons(
-            movedDeliveries.flatMap(({ mailing_id, reply }) => [
-              { mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 },
-              { mailing_id, state: DELIVERY_STATE.queued, reply, by: 1 },
-            ]),
-          );
-          return { claims: [], examined: 0, moved };
-        }
+        const moved = this.#moveToNewest(mailingId);
+        if (moved > 0) return { claims: [], examined: 0, moved };
         const candidates = this.#candidates.due(mailing, wanted, limit, steady);
         if (candidates.length === 0) return { claims: [], examined: 0, moved };
         this.#countReasons(
@@ -190,6 +194,21 @@ export class Ledger {
         return { claims, examined: candidates.length, moved };
       })
       .immediate();
+  }
+
+  /**
+   * Moves queued recipients of an automation's mail to its newest revision, so that they get the new design. Returns the number of moved
+   * recipients, which is at most 500. Call it inside a transaction.
+   */
+  #moveToNewest(mailingId: number): number {
+    const moved = this.#newest.all(mailingId, MOVED_ROWS);
+    this.#countReasons(
+      moved.flatMap(({ mailing_id, reply }) => [
+        { mailing_id: mailingId, state: DELIVERY_STATE.queued, reply, by: -1 },
+        { mailing_id, state: DELIVERY_STATE.queued, reply, by: 1 },
+      ]),
+    );
+    return moved.length;
   }
 
   /**

@@ -3,7 +3,7 @@
  * database, so that after a restart a live node keeps its pages and no recipient gets the same mail from two nodes.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { isErasedRow } from '../../../audience/contacts/address-rows.ts';
+import { isErasedRow } from '../../../audience/contacts/erased-addresses.ts';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
 import { DELIVERY_STATE } from '../../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../../database/write-lock.ts';

@@ -1,7 +1,4 @@
-/**
- * The settings page for returned mail: the return path's domain, the URLs at which providers report events, and kept mail to the role
- * addresses.
- */
+/** The settings page for returned mail, with the URLs at which mail providers report events. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAIL_PROVIDERS, type MailProvider } from '../../../database/schema/index.ts';
 import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
@@ -10,7 +7,7 @@ import type { Deps } from '../../../operations/deps.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { Confirm } from '../../../ui/components/confirm.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
-import { Facts, Time } from '../../../ui/components/figures.tsx';
+import { Facts } from '../../../ui/components/figures.tsx';
 import { Island, LiveNotes } from '../../../ui/components/island.tsx';
 import { Badge, Card, Notice } from '../../../ui/components/surface.tsx';
 import { ask, attempt } from '../../../ui/operations.ts';
@@ -21,15 +18,8 @@ import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { readResultLimits } from '../../sending-times/operations.ts';
 import { HoldCard, holdSwitch } from '../../sending-times/screens/times.tsx';
-import {
-  addIntake,
-  deleteIntake,
-  deleteRoleMail,
-  type Intake,
-  listIntakes,
-  listRoleMails,
-  type RoleMails,
-} from '../operations.ts';
+import { addIntake, deleteIntake, type Intake, listIntakes, listRoleMails } from '../operations.ts';
+import { RoleMailsCard, roleMailDeletion } from './role-mails.tsx';
 
 /** The provider chosen in the form, and the errors of all fields. The secret is not shown again. */
 interface Typed {
@@ -232,46 +222,4 @@ function State({ intake, now, isActive }: { intake: Intake; now: Date; isActive:
 function intakeState({ last_event_at: eventAt, last_refused_at: refusedAt }: Intake) {
   if (refusedAt !== null && (eventAt === null || refusedAt > eventAt)) return 'refuses';
   return eventAt === null ? 'waits' : 'works';
-}
-
-async function roleMailDeletion(app: FastifyInstance): Promise<void> {
-  app.post<ById>('/settings/returns/mails/:id/delete', async (request, reply) => {
-    await ask(request, deleteRoleMail, request.params);
-    return backTo(reply, 'returns', 'settings.done.roleMailDeleted');
-  });
-}
-
-/** The role addresses to register with providers, and the kept mails, each with a delete button. */
-function RoleMailsCard({ roleMails: { addresses, mails }, now }: { roleMails: RoleMails; now: Date }) {
-  const language = useLanguage();
-  return (
-    <Card title={language.say('roleMails.title')}>
-      <p>{language.say(addresses.length === 0 ? 'roleMails.off' : 'roleMails.text')}</p>
-      {addresses.length > 0 && (
-        <ul class="bullets">
-          {addresses.map((address) => (
-            <li key={address}>
-              <code>{address}</code>
-            </li>
-          ))}
-        </ul>
-      )}
-      {addresses.length > 0 && mails.length === 0 && <p class="quiet-text">{language.say('roleMails.none')}</p>}
-      {mails.length > 0 && <p>{language.say('roleMails.unknown')}</p>}
-      {mails.map(({ id, mailbox, sender, subject, text, created_at }) => (
-        <details key={id}>
-          <summary>
-            {subject || language.say('roleMails.noSubject')} <span class="quiet-text">{mailbox}</span>
-          </summary>
-          <p class="quiet-text">
-            {language.say('roleMails.from', { sender })} <Time at={recordTime(created_at)} now={now} />
-          </p>
-          <pre class="source">{text}</pre>
-          <form method="post" action={`/settings/returns/mails/${id}/delete`}>
-            <Button look="plain" label={language.say('roleMails.delete')} />
-          </form>
-        </details>
-      ))}
-    </Card>
-  );
 }

@@ -16,7 +16,7 @@ import { show } from '../../../delivery/compiling/show.ts';
 import { ContentError } from '../../../delivery/content/compiled-content.ts';
 import { htmlConditionProblem } from '../../../delivery/content/html-regions.ts';
 import { hasMoreParts } from '../../../delivery/content/json-size.ts';
-import { PREFERENCES, placeholderProblem, WEB_COPY } from '../../../delivery/content/merge.ts';
+import { PREFERENCES, placeholderProblem, WEB_COPY } from '../../../delivery/content/placeholders.ts';
 import { isTestMode } from '../../../delivery/transport/relays/in-use.ts';
 import { conflict, Failure, notFound, textsOf } from '../../../errors/failure.ts';
 import { sentence } from '../../../errors/sentences.ts';
