@@ -54,7 +54,7 @@ export interface Server {
   courier: ReturnType<typeof courierInUse>;
   /** Why sending is not allowed with these settings; null if they are fine. */
   linksFault: Said | null;
-  /** Whether a user can sign in to the first account. */
+  /** True if a user can sign in to the first account. */
   hasOwner: boolean;
   /** Call it when the keys have been shown. If it is not called, the next start creates another pair. */
   keysShown(): Promise<void>;

@@ -92,8 +92,8 @@ t.test('a change of a state is found in SQL and in queries, and reading one is n
 });
 
 /**
- * Whether a source adds a row to the table or sets the column, in SQL or with drizzle. An object that is spread into `set` counts,
- * since it may have the column.
+ * Returns true if a source adds a row to the table or sets the column, in SQL or with drizzle. An object that is spread into `set` counts,
+ * because it may have the column.
  */
 function changesState(text: string, { table, variable, column }: { table: string; variable: string; column: string }) {
   const name = `[\`"]?${table}\\b[\`"]?`;

@@ -56,7 +56,7 @@ const layers = LAYERS.flatMap((names, layer) => names.map((name) => ({ name, lay
 );
 const layerOf = (file: string) => layers.find(({ name }) => isIn(file, name))?.layer ?? -1;
 
-/** Whether a file is the one with this name or in it. A star stands for the folder of a feature, which is one below HTTP. */
+/** Returns true if a file is the one with this name or in it. A star stands for the folder of a feature, which is one below HTTP. */
 function isIn(file: string, name: string): boolean {
   if (!name.startsWith('*')) return `${file}/`.startsWith(`${name}/`);
   return `${file}/`.includes(`${name.slice(1)}/`) && LAYERS.slice(0, HTTP).some((names) => names.includes(topOf(file)));
@@ -265,7 +265,7 @@ t.test(
   },
 );
 
-/** Whether a promise cites at least one test by file and title, and each of them exists. An ellipsis stands for any words. */
+/** Returns true if a promise cites at least one test by file and title, and each of them exists. An ellipsis stands for any words. */
 function namesTests(promise: string): boolean {
   const files = [...promise.matchAll(/(test\/[\w./-]+\.ts): ((?:"[^"]+"(?:, |; | and )?)+)/g)];
   return (

@@ -18,7 +18,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whether the errors are a single text about the whole request instead of texts by field. */
+/** Returns true if the errors are a single text about the whole request instead of texts by field. */
 export function isSaid(errors: Said | FieldErrors): errors is Said {
   return typeof errors === 'string' || errors instanceof Sentence;
 }

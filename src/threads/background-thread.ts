@@ -149,14 +149,14 @@ parentPort?.on('message', (message) => {
 });
 
 /**
- * Whether the thread may rest at all. With sender nodes, or if it listens for returned mail, it never rests, because other programs send it
+ * True if the thread may rest at all. With sender nodes, or if it listens for returned mail, it never rests, because other programs send it
  * messages.
  */
 const mayEverRest = controller === null && config.BOUNCE_LISTEN === null;
 /** The time at which the last step that found work ended, on the monotonic clock. */
 let busyAt = performance.now();
 /**
- * Whether the thread has asked for a rest and has no reply yet. It must not ask twice: the second reply would arrive after the step that
+ * True if the thread has asked for a rest and has no reply yet. It must not ask twice: the second reply would arrive after the step that
  * the first reply causes, and would hide writes made in between.
  */
 let hasAsked = false;

@@ -23,7 +23,7 @@ interface Seen {
   answer: Answer;
   /** The file at the first moment at which some of the work was done. */
   copy: Db | undefined;
-  /** Whether another request was answered while some of the work was done. */
+  /** True if another request was answered while some of the work was done. */
   wasAnswered: boolean;
 }
 

@@ -155,7 +155,7 @@ export class AutomationModel {
     }
   }
 
-  /** Whether the contact that entered still exists, in any contact type, or the person has another one in the target. */
+  /** Returns true if the contact that entered still exists, in any contact type, or the person has another one in the target. */
   #isContact(enrolment: Enrolment, target: number): boolean {
     if (this.#contacts.has(enrolment.contact)) return true;
     const other = [...this.#contacts].find(([, { person, type }]) => person === enrolment.person && type === target);

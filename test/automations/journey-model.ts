@@ -67,7 +67,7 @@ interface Person {
   contact: number | null;
   /** When the contact was added. */
   added: number;
-  /** Whether the time zone changed since the last tick. */
+  /** True if the time zone changed since the last tick. */
   isRezoned: boolean;
   fields: Record<string, string>;
   events: Set<string>;
@@ -263,7 +263,7 @@ export class JourneyModel {
     }
   }
 
-  /** Whether the contact that entered still exists, or the person has another one in the target. */
+  /** Returns true if the contact that entered still exists, or the person has another one in the target. */
   #hasContact(journey: Journey, person: Person, run: Run): boolean {
     return person.contact === run.contact || this.#isInTarget(journey, person);
   }
@@ -405,7 +405,7 @@ export class JourneyModel {
   }
 }
 
-/** Whether an earlier run keeps a person from entering again. */
+/** Returns true if an earlier run keeps a person from entering again. */
 function isBarred({ reEntry }: Journey, runs: readonly Run[], at: number, key: string | null): boolean {
   switch (reEntry.kind) {
     case 'never':
@@ -438,7 +438,7 @@ function clockOf(at: number, zone: string): { date: string; hour: number; weekda
 
 const moments = new Map<string, number>();
 
-/** Whether it is this hour in a zone, or the one after it where the clock skips it. */
+/** Returns true if it is this hour in a zone, or the next hour where the clock skips this one. */
 function isHour(at: number, wanted: number, zone: string): boolean {
   const { date, hour } = clockOf(at, zone);
   const first = momentOf(date, wanted, zone);

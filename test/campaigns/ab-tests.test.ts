@@ -18,7 +18,7 @@ function nobodyTwice(t: Test, { relay, accepted }: Pick<Shop, 'relay' | 'accepte
   oneMailEach(t, { relay });
 }
 
-/** Whether every try of a mail to somebody is the same mail. */
+/** Checks that all attempts for a recipient send the same mail. */
 function oneMailEach(t: Test, { relay }: Pick<Shop, 'relay'>): void {
   const ids = new Map<string, Set<string>>();
   for (const { to: who, raw } of relay.handed) {

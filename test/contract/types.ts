@@ -80,7 +80,7 @@ export interface Endpoint {
   query?: Parameters;
   body?: Parameters;
   success: Success;
-  /** Whether a success changes something; as the method suggests unless said. */
+  /** True if a success changes something; by default, the method decides. */
   acts?: boolean;
   /** The text when the record is absent, malformed, unknown or another account's. */
   recordFailure?: 'Record Not Found' | 'Record not found';

@@ -598,7 +598,7 @@ function renameColumns(table: string, row: Record<string, unknown>): Record<stri
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [renamed(name), value]));
 }
 
-/** Whether `found` has every column of `row` with its value; a later release may add columns. */
+/** Returns true if `found` has every column of `row` with its value; a later release may add columns. */
 function isSubset(row: Record<string, unknown>, found: Record<string, unknown>): boolean {
   return Object.entries(row).every(([name, value]) => JSON.stringify(found[name]) === JSON.stringify(value));
 }

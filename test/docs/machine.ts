@@ -90,7 +90,7 @@ export class Machine {
     for (const path of paths) t.equal((await fetch(this.#service.origin + path)).status, 200, path);
   }
 
-  /** Whether a command was run that begins so. */
+  /** Returns true if a command that begins with these words was run. */
   hasRun(words: string): boolean {
     return this.#ran.some((command) => command === words || command.startsWith(`${words} `));
   }

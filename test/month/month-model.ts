@@ -58,7 +58,7 @@ export class MonthModel {
   readonly #automations = new Map<number, Automation>();
   readonly #sends: Send[] = [];
   readonly #histories = new Map<string, string[]>();
-  /** Whether the relay defers this mail now, which it does at most once. */
+  /** Returns true if the relay defers this mail now, which it does at most once. */
   readonly #isPutOff: (subject: string, to: string) => boolean;
   #sender: string;
 

@@ -226,7 +226,7 @@ export class Model {
   }
 }
 
-/** Whether the relay knows no such address. */
+/** Returns true if the relay does not know this address. */
 export function isGone(email: string): boolean {
   return email.startsWith('gone');
 }

@@ -1,4 +1,4 @@
-/** Whether a finished mailing is counted as it went. */
+/** Checks that the counters of a finished mailing agree with its deliveries. */
 
 /**
  * What is wrong, in words, with the only mailing of a database that everybody should have got: how many are counted as delivered, and the

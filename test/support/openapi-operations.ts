@@ -24,7 +24,7 @@ export interface Operation {
   summary: string;
   description?: string;
   tag: string;
-  /** Whether it takes a signed-in operator. */
+  /** True if only a signed-in operator may perform it. */
   isForOperators: boolean;
   /** The scopes of which a key pair needs one; none if only people may perform it. */
   scopes: string[];

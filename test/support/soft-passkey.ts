@@ -7,7 +7,7 @@ export interface Bent {
   rpId?: string;
   type?: string;
   userHandle?: string;
-  /** Whether the device has recognized its person. */
+  /** True if the device has recognized its person. */
   isVerified?: boolean;
   counter?: number;
   /** Signs something else. */

@@ -171,7 +171,7 @@ export interface CheckedSource {
   find(number: number): ShownSource;
   /** The names of the variants, or the languages of the versions, from number 1 on. */
   others: readonly string[];
-  /** Whether `others` are variants of an A/B test, or versions in other languages. */
+  /** What `others` are: variants of an A/B test, or versions in other languages. */
   kind: 'variants' | 'languages';
   /** The audience that the mail would reach now. If it has no targets, only the mail itself is checked. */
   audience: CheckedAudience;

@@ -37,7 +37,7 @@ export interface RecipientFinding {
 export interface CheckedRecipients {
   /** The number of recipients whose mails were checked. */
   checked: number;
-  /** Whether the audience has more recipients than were checked. */
+  /** True if the audience has more recipients than were checked. */
   has_more: boolean;
   findings: RecipientFinding[];
 }

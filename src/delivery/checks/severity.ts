@@ -57,12 +57,12 @@ export type ErrorCheck = {
   [Check in FoundCheck]: (typeof OF_MAIL)[Check]['severity'] extends 'error' ? Check : never;
 }[FoundCheck];
 
-/** Whether a recorded code names a check of the mail itself that this release knows. */
+/** Returns true if a recorded code names a check of the mail itself that this release knows. */
 export function isFoundCheck(code: string): code is FoundCheck {
   return Object.hasOwn(OF_MAIL, code);
 }
 
-/** Whether a recorded code names a check whose findings are errors. */
+/** Returns true if a recorded code names a check whose findings are errors. */
 export function isErrorCheck(code: string): code is ErrorCheck {
   return isFoundCheck(code) && OF_MAIL[code].severity === 'error';
 }

@@ -79,13 +79,13 @@ function withDestinations(
   });
 }
 
-/** Whether the piece at this position is the URL of the trap link. */
+/** Returns true if the piece at this position is the URL of the trap link. */
 function isTrap(template: Template, at: number): boolean {
   const [piece, after] = [template[at], template[at + 1]];
   return typeof piece === 'object' && piece.name === CLICK_URL && `${after}`.startsWith(`${TRAP_LINK}${TRAP_END}`);
 }
 
-/** Whether the content was compiled with a pixel. */
+/** Returns true if the content was compiled with a pixel. */
 export function hasPixel({ html }: Pick<Content, 'html'>): boolean {
   return html.some(isPixel);
 }

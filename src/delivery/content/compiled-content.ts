@@ -11,9 +11,9 @@ export interface ContentSource {
   readonly template_html: string | null;
   readonly subject: string;
   readonly preheader: string;
-  /** Whether to count opens and clicks: adds a pixel and redirects links through this service. */
+  /** True if opens and clicks are counted, by a pixel and by links that lead through this service. */
   readonly tracking: boolean;
-  /** Whether to add a footer if the preference link or the postal address is missing; false for transactional mail. */
+  /** True if a footer is added when the preference link or the postal address is missing; false for transactional mail. */
   readonly footer: boolean;
   /** The language of the footer; if absent, the language that the content declares, or English if it declares none. */
   readonly footerLanguage?: FooterLanguage;

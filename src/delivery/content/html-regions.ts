@@ -14,7 +14,7 @@ export interface Region {
   readonly quoted: boolean;
   /** The value with character references decoded. */
   readonly value: string;
-  /** Whether an ordinary mail client shows the text or the element, because it is neither in a comment nor in the head. */
+  /** True if an ordinary mail client shows the text or the element, because it is neither in a comment nor in the head. */
   readonly visible: boolean;
 }
 

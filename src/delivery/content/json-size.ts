@@ -13,7 +13,7 @@ const SQUARE_END = 0x5d;
 /** Each of these characters starts an object, a list or a further part of one. */
 const PART_STARTS = new Set([CURLY, SQUARE, COMMA]);
 
-/** Whether a JSON text has more than `max` objects, lists and parts of them. Stops as soon as the limit is exceeded. Ignores strings. */
+/** Returns true if a JSON text has more than `max` objects, lists and parts of them. Stops at the limit. Ignores strings. */
 export function hasMoreParts(json: string, max: number): boolean {
   let parts = 0;
   for (let at = 0; at < json.length; at++) {
@@ -24,7 +24,7 @@ export function hasMoreParts(json: string, max: number): boolean {
   return false;
 }
 
-/** Whether a JSON text nests objects and lists deeper than `max` levels. Stops as soon as the limit is exceeded. Ignores strings. */
+/** Returns true if a JSON text nests objects and lists deeper than `max` levels. Stops at the limit. Ignores strings. */
 export function isDeeper(json: string, max: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {

@@ -8,7 +8,7 @@ import { checkCount, checkDepth, type MjmlNode, parseMjml } from './mjml.ts';
 /** A template as the design editor receives it. */
 export interface EditorView {
   mjml: string;
-  /** Whether the editor can show and keep the whole template; if not, the owner edits the source. */
+  /** True if the editor can show and keep the whole template; if false, the owner edits the source. */
   isDrawable: boolean;
 }
 

@@ -71,7 +71,7 @@ export function madeBy(reader: Reader, isClick: boolean, sinceMs: number | null)
   return sinceMs !== null && sinceMs < TOO_SOON_MS ? MADE_BY.machine : MADE_BY.person;
 }
 
-/** Whether an open at `at` came too soon after the hand-off at `handedOffAt` to be a person's. Both are in epoch milliseconds. */
+/** Returns true if an open at `at` came too soon after the hand-off at `handedOffAt` to be a person's. Both are in epoch milliseconds. */
 export function isTooSoonForPerson(at: number, handedOffAt: number): boolean {
   return at - handedOffAt < TOO_SOON_MS;
 }

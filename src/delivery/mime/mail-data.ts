@@ -175,8 +175,8 @@ function mostFrequent(order: readonly number[]): number {
 const INVALID = /[^ -~\r\n]|\r(?!\n)|(?<!\r)\n/;
 
 /**
- * Whether text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). Other characters must never be written: `latin1` keeps only
- * their low byte, which turns č into CR and Ċ into LF and so could start a new command or field.
+ * Returns true if text is printable ASCII in lines that end with CRLF (RFC 5321 2.3.8). Other characters must never be written: `latin1`
+ * keeps only their low byte, which turns č into CR and Ċ into LF and so could start a new command or field.
  */
 export function isMailText(text: string): boolean {
   return !INVALID.test(text);

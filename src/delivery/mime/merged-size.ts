@@ -95,7 +95,7 @@ export class MergedSize {
     if (this.#isSubjectTooLong(find)) throw new MergedTooLarge('subject');
   }
 
-  /** Whether the merged subject is too long. The subject is merged only if the total length of its parts is too large. */
+  /** Returns true if the merged subject is too long. The subject is merged only if the total length of its parts is too large. */
   #isSubjectTooLong(find: (name: string) => string | undefined): boolean {
     const values: Record<string, string> = Object.create(null);
     let characters = 0;
@@ -110,7 +110,7 @@ export class MergedSize {
     return characters > MAX_SUBJECT && mergeLine(this.#subject, values).length > MAX_SUBJECT;
   }
 
-  /** Whether the values add more characters than there is room for. Each value is encoded once, until the room is used up. */
+  /** Returns true if the values add more characters than there is room for. Each value is encoded once, until the room is used up. */
   #isLarger(room: number, find: (name: string) => string | undefined): boolean {
     let sum = this.#constantCharacters;
     return (

@@ -134,7 +134,7 @@ function cachedDateField(): (date: Date) => string {
 const PERSONAL_URLS: readonly string[] = [PREFERENCES, WEB_COPY, OPEN_URL, CLICK_URL];
 
 /**
- * Whether a placeholder stands for a personal URL of the recipient and nothing is added to it. The characters of such a URL need no
+ * Returns true if a placeholder stands for a personal URL of the recipient and nothing is added to it. The characters of such a URL need no
  * encoding for HTML.
  */
 function isPersonalUrl({ name, place }: Placeholder): boolean {

@@ -51,7 +51,7 @@ export class Limit {
     return { rate: this.#rate, refused: this.#refused };
   }
 
-  /** Whether refusals at this time still concern mails that were sent before the last cut. */
+  /** Returns true if refusals at this time still concern mails that were sent before the last cut. */
   isSettling(now: number): boolean {
     return now - this.#cutAt < CUT_PAUSE_MS;
   }

@@ -76,7 +76,7 @@ export class Pacing {
     }
   }
 
-  /** Whether nothing is limited, so that claims need not ask. */
+  /** True if nothing is limited, so that claims need not ask. */
   get isIdle(): boolean {
     return this.#limited.size === 0;
   }
@@ -245,8 +245,8 @@ const SPECIFIC_CODE = /^4\.7\.(?![01]$)/;
 const GREYLIST_PHRASES = /\b(?:in|after|for) \d+ ?(?:s|secs?|seconds?|m|mins?|minutes?)\b|\bback in \d+:\d+/;
 
 /**
- * Whether a refusal asks for a lower rate. Refusals before RCPT concern the SMTP relay, and refusals because of a mailbox, greylisting or
- * faults of our own do not depend on the rate.
+ * Returns true if a refusal asks for a lower rate. Refusals before RCPT concern the SMTP relay, and refusals because of a mailbox,
+ * greylisting or faults of our own do not depend on the rate.
  */
 export function asksForLowerRate(outcome: Outcome): boolean {
   const { kind, stage, code, enhanced } = outcome;

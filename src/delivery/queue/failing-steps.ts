@@ -58,7 +58,7 @@ export class FailingSteps {
     this.#failed.delete(step);
   }
 
-  /** Whether any step failed on its last attempt. */
+  /** True if any step failed on its last attempt. */
   get isAnyFailing(): boolean {
     return this.#failed.size > 0;
   }

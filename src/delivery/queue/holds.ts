@@ -40,7 +40,7 @@ export function sendingHeldReason(client: Database): Said | null {
   return joinReasons(causes.map((cause) => readStored(cause)));
 }
 
-/** Whether sending is held for a cause that an operator can end. */
+/** Returns true if sending is held for a cause that an operator can end. */
 export function isReleasable(client: Database): boolean {
   return findNamedValue(client, BY_OPERATOR) !== null || findNamedValue(client, BY_CLOCK) !== null;
 }

@@ -19,7 +19,7 @@ export interface FrozenContent extends SenderFacts {
   content: Content;
   /** The random part of the mailing's Message-IDs. Together with the delivery's id it stays the same over retries and restarts. */
   message_key: string;
-  /** Whether `sender_name` replaces the sender's own name, as in a test mail of a variant. */
+  /** True if `sender_name` replaces the sender's own name, as in a test mail of a variant. */
   has_own_sender_name?: boolean;
   /**
    * In an A/B test, the variants B, C and D; `content` is variant A. In a mail in several languages, its versions in languages other than

@@ -66,7 +66,7 @@ export function variantName(variant: number): string {
   return String.fromCharCode('A'.charCodeAt(0) + variant);
 }
 
-/** Whether the name of a variant or version is that of a variant. A version has the code of its language as its name. */
+/** Returns true if the name of a variant or version is that of a variant. A version has the code of its language as its name. */
 export function isVariantName(name: string): boolean {
   return /^[A-Z]$/.test(name);
 }

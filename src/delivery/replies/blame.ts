@@ -42,7 +42,7 @@ export function findBlame(outcome: Outcome): 'us' | 'unclear' | null {
   return namesUs ? 'us' : 'unclear';
 }
 
-/** Whether a refusal concerns a single mailbox, or comes from a greylisting server that will accept the next attempt. */
+/** Returns true if a refusal concerns a single mailbox, or comes from a greylisting server that will accept the next attempt. */
 export function isPersonal(outcome: Outcome): boolean {
   return PERSONAL.test(wordsOf(outcome)) || outcome.enhanced?.slice(1, 3) === '.2';
 }

@@ -112,8 +112,8 @@ export class Outcomes {
   }
 
   /**
-   * Whether a recipient of an automation's mail was refused because of the sender until the retries ended, and no recipient was accepted in
-   * that time.
+   * Returns true if a recipient of an automation's mail was refused because of the sender until the retries ended, and no recipient was
+   * accepted in that time.
    */
   #isGivenUp({ id, owner_kind }: OpenMailing): boolean {
     if (owner_kind !== 'schedule') return false;

@@ -91,7 +91,7 @@ export interface Meaning {
   reply: Said;
   /** When the next attempt is due, if the mail is queued again; otherwise 0. */
   due_at: number;
-  /** Whether to suppress the address, because it does not exist. */
+  /** True if the address is to be suppressed, because it does not exist. */
   suppress: boolean;
 }
 

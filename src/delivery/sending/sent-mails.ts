@@ -38,7 +38,7 @@ export class OutgoingMail extends OutgoingMessage {
   readonly common: CommonFacts;
   /** The key that signs the message; null if it is not signed. */
   readonly key: DkimKey | null;
-  /** Whether a sender node renders the message. */
+  /** True if a sender node renders the message. */
   readonly isByNode: boolean;
 
   constructor(

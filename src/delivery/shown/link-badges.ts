@@ -17,7 +17,7 @@ interface PlacedLink extends MarkedLink {
 /** A badge next to a link, such as its number of clicks. */
 export interface Badge {
   text: string;
-  /** Whether the badge is grey instead of green. */
+  /** True if the badge is grey instead of green. */
   isQuiet: boolean;
 }
 

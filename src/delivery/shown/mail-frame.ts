@@ -4,7 +4,7 @@ import { type Badge, withBadges } from './link-badges.ts';
 
 /** How a mail is displayed in the iframe. */
 export interface FrameLook {
-  /** Whether to display the mail as mail clients in dark mode do. */
+  /** True if the mail is displayed as mail clients in dark mode display it. */
   readonly isDark?: boolean;
   /** The badges next to the mail's links, by link number. */
   readonly badges?: ReadonlyMap<number, Badge>;
@@ -13,7 +13,7 @@ export interface FrameLook {
    * too. `counted`: also the open pixel, as in a mail client.
    */
   readonly images?: 'own' | 'all' | 'counted';
-  /** Whether the links work, each in a new tab. */
+  /** True if the links work, each in a new tab. */
   readonly hasLinks?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface MailFrame {
   html: string;
   /** A hash of the HTML, as an entity tag (RFC 9110, 8.8.3). */
   etag: string;
-  /** Whether the document contains images of the library. */
+  /** True if the document contains images of the library. */
   hasPictures: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface ShowInput {
   readonly variant: number;
   /** The contact's values. The sender's values are added from the frozen content. */
   readonly values: Values;
-  /** Whether to include the HTML. */
+  /** True if the HTML is included. */
   readonly hasHtml: boolean;
 }
 

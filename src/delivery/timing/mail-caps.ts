@@ -40,7 +40,7 @@ export interface MailingCaps {
   ignores: boolean;
   /** True for a mail of an automation. */
   in_series: boolean;
-  /** Whether mails sent before the caps were set are still being marked. */
+  /** True if mails sent before the caps were set are still being marked. */
   is_incomplete: boolean;
 }
 

@@ -91,7 +91,7 @@ function checkTest(client: Database, { mailing_id, winner_by, tried_at }: Test, 
   return false;
 }
 
-/** Whether no recipient in the test group waits for a first attempt or is being sent the mail. */
+/** Returns true if no recipient in the test group waits for a first attempt or is being sent the mail. */
 function isWholeGroupTried(client: Database, mailingId: number): boolean {
   const waiting = client
     .prepare(`

@@ -29,7 +29,7 @@ export function findAbTestProblem(
 /** Tracking modes in which opens and clicks are recorded for each recipient, not only in total. */
 const INDIVIDUAL_MODES: readonly TrackingMode[] = ['person', 'consent'];
 
-/** Whether opens and clicks of a single send will be recorded for individual recipients. */
+/** Returns true if opens and clicks of a single send will be recorded for individual recipients. */
 export function measuresIndividuals(db: Db, config: Config, send: Pick<TestedSend, 'user_id' | 'tracking'>): boolean {
   return config.TRACKING === 'on' && send.tracking === 1 && INDIVIDUAL_MODES.includes(trackingMode(db, send.user_id));
 }

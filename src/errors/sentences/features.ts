@@ -272,7 +272,7 @@ export const FEATURE_SENTENCES = {
   webhook_off_gone: 'The webhook answered 410, which means that it wants no more events, so it was switched off.',
   webhook_off_too_many: 'Too many events waited for the webhook, so it was switched off.',
 
-  // Whether an endpoint was switched off automatically.
+  // The health check of endpoints that were switched off automatically.
   webhooks_well: 'no webhook was switched off by itself',
   webhooks_off: 'events are no longer sent to: {name}',
   webhooks_cure:

@@ -57,7 +57,7 @@ export interface World {
 export type Holds = (reader: Reader, now: number) => boolean;
 
 export const isSeen = ({ isOpened, clicked }: Got) => isOpened || clicked.size > 0;
-/** Whether they may have opened it. */
+/** Returns true if the reader may have opened the mail. */
 const isMaybeSeen = (mail: Got) => mail.isProxied || isSeen(mail);
 const isClicked = ({ clicked }: Got) => clicked.size > 0;
 export const since = (reader: Reader, now: number, days: number) =>
@@ -70,7 +70,7 @@ const last = (reader: Reader, now: number, count: number) =>
 export const within = (at: number, now: number, days: number) =>
   at > 0 && Math.floor(at / 60_000) >= Math.floor((now - days * DAY) / 60_000);
 
-/** Whether they may have opened or clicked within so many days. */
+/** Returns true if the reader may have opened or clicked within this number of days. */
 export const isMaybeActive = ({ lastAt, lastProxiedAt }: Reader, now: number, days: number) =>
   within(Math.max(lastAt, lastProxiedAt), now, days);
 

@@ -79,7 +79,7 @@ export class SunsetReckoning {
     return lastAct < cutoff && got.length >= this.#rule.leastMails;
   }
 
-  /** Whether at least one person opened a mail of this mailing or clicked in it. */
+  /** Returns true if at least one person opened a mail of this mailing or clicked in it. */
   #isMeasured(mailing: number): boolean {
     return [...this.#world.readers.values()].some(({ mails }) =>
       mails.some((mail) => mail.mailing === mailing && isSeen(mail)),

@@ -5,13 +5,13 @@ export interface Screen {
   name: string;
   /** The path; a word after a colon stands for a record that the filled account has (`walked-service.ts`). */
   path: string;
-  /** Whether it keeps a connection open for what changes. */
+  /** True if the page keeps a connection open for changes. */
   isLive?: boolean;
   /** The account: one in which much has happened, an empty one, or none for who has not signed in. The first unless it is said. */
   account?: 'filled' | 'empty' | 'none';
-  /** Whether it is among the pictures in docs/screenshots: in the light colours, or in both. */
+  /** Set if the page is among the pictures in docs/screenshots: in the light colours, or in both. */
   picture?: 'light' | 'both';
-  /** Whether what a screen reader gets of it is looked at. */
+  /** True if what a screen reader gets of the page is checked. */
   isReadAloud?: boolean;
 }
 

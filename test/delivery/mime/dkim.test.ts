@@ -39,7 +39,7 @@ async function campaignMessage(): Promise<Buffer> {
   return mail.bytes;
 }
 
-/** Whether a signature field is valid for the message after it, by RFC 6376 §3.4 and §3.7. */
+/** Returns true if a signature field is valid for the message after it, by RFC 6376 §3.4 and §3.7. */
 function verified(field: string, message: string, privateKey: string): boolean {
   const tags = new Map<string, string>();
   for (const tag of field.slice('DKIM-Signature:'.length).split(';')) {

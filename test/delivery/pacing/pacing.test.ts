@@ -34,7 +34,7 @@ function open(t: Test, resolveMx: ResolveMx | null = null) {
   const start = () => new Pacing({ client: db.$client, clock, resolveMx });
   const pacing = start();
   const mailing = (id: number, relay_id: number | null = null) => ({ id, relay_id });
-  /** Whether somebody at this domain has to wait, once a few have been asked for. */
+  /** Returns true if recipients at this domain have to wait after a few of them. */
   const isPaced = (domain: string, relay: number | null = null, of = pacing) =>
     Array.from({ length: 5 }, () => of.waitFor(mailing(1, relay), domain)).some((wait) => wait > 0);
   return { client: db.$client, clock, start, pacing, mailing, isPaced };

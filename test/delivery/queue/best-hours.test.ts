@@ -47,7 +47,7 @@ async function readAtTheirHours(t: Test) {
   return { app, utr, all, book };
 }
 
-/** Whether the time of a contact's mail has come, as the API explains it. */
+/** Returns what the API says about the time of a contact's mail. */
 async function timeRule(app: TestApp, utr: string, name: string) {
   const query = { utr, email: `${name}@example.org` };
   const { why } = (await app.one.call('GET', '/single-send/why', { query })).body.message;

@@ -14,7 +14,7 @@ interface Given {
   people?: number;
   answer?: (to: string) => Outcome;
   canary?: Record<string, number>;
-  /** Whether the account has sends without a canary be held, too. */
+  /** True if sends of the account without a canary are held, too. */
   holdsAll?: boolean;
   settings?: Record<string, string>;
 }

@@ -1,4 +1,4 @@
-/** Whether the public address leads back to this service and with what certificate, said in words with the cure. */
+/** The health check that the public address leads back to this service, and of its certificate. */
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';

@@ -16,7 +16,7 @@ export interface BounceListenerOptions {
   host: string;
   /** The port to listen on; 0 picks a free port. */
   port: number;
-  /** Whether a recipient is one of our addresses. Other recipients are rejected at RCPT with 550 5.1.1. */
+  /** Returns true if a recipient is one of our addresses. Other recipients are rejected at RCPT with 550 5.1.1. */
   accept(rcpt: string): boolean;
   /** Stores the mail. The client gets 250 once this resolves, or 451 if it rejects, so that it tries again. */
   onMail(mail: ReturnedMail): Promise<void>;

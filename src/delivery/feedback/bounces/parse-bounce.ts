@@ -135,7 +135,7 @@ function complaintReport(feedback: string, mail: Email): BounceReport {
   };
 }
 
-/** Whether the headers mark an automatic reply, by RFC 3834 §5 or by older conventions. */
+/** Returns true if the headers mark an automatic reply, by RFC 3834 §5 or by older conventions. */
 function isAutomatic(mail: Email): boolean {
   const submitted = headerField(mail, 'auto-submitted').toLowerCase();
   if (submitted !== '') return !/^no\b/.test(submitted);

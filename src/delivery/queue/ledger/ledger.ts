@@ -346,10 +346,10 @@ export interface Result {
   state: FinalState | 'queued';
   reply: Said;
   due_at: number;
-  /** Whether the address does not exist, so that no later mailing may be sent to it. */
+  /** True if the address does not exist, so that no later mailing may be sent to it. */
   suppress: boolean;
   /** 1 if the mail does not reveal whether it was opened. */
   is_unmeasured: 0 | 1;
-  /** Whether the mail belongs to an automation, whose next mail waits for this one. */
+  /** True if the mail belongs to an automation, whose next mail waits for this one. */
   in_series: boolean;
 }

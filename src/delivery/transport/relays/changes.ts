@@ -20,7 +20,8 @@ export interface GivenRelay extends Omit<RelayRow, 'id' | 'sealed_password'> {
 }
 
 /**
- * Whether the stored password may be kept with the new host and port: a password is only ever sent to the server for which it was entered.
+ * Returns true if the stored password may be kept with the new host and port: a password is only ever sent to the server for which it was
+ * entered.
  */
 export function keepsPassword(
   before: StoredRelay | undefined,

@@ -23,14 +23,14 @@ export function courierInUse(client: Database, config: Config): (typeof COURIERS
 }
 
 /**
- * Whether the account is in test mode: its mail is kept in the outbox and reaches no recipient. SMTP relays and sender
- * nodes serve the whole installation, so all its accounts leave test mode together.
+ * Returns true if the account is in test mode: its mail is kept in the outbox and reaches no recipient. SMTP relays and sender nodes serve
+ * the whole installation, so all its accounts leave test mode together.
  */
 export function isTestMode(client: Database, config: Config): boolean {
   return courierInUse(client, config) === 'outbox';
 }
 
-/** Whether the service itself has an SMTP relay. */
+/** Returns true if the service itself has an SMTP relay. */
 export function hasRelay(client: Database, { SMTP_URL }: Config): boolean {
   return SMTP_URL !== '' || client.prepare('SELECT 1 FROM relays LIMIT 1').get() !== undefined;
 }
@@ -42,14 +42,14 @@ export function linksFault(client: Database, config: Config): Sentence | null {
 }
 
 /**
- * Whether senders must be verified before their mail is sent. SENDER_VERIFICATION decides this; by default, they must be verified if mail
- * leaves this machine.
+ * Returns true if senders must be verified before their mail is sent. SENDER_VERIFICATION decides this; by default, they must be verified
+ * if mail leaves this machine.
  */
 export function verificationRequired(client: Database, config: Config): boolean {
   return (config.SENDER_VERIFICATION || (isTestMode(client, config) ? 'optional' : 'required')) === 'required';
 }
 
-/** Whether no mail may be sent from a sender yet, because the owner has to confirm the sender's address and has not done so. */
+/** Returns true if no mail may be sent from a sender yet, because the owner has to confirm the sender's address and has not done so. */
 export function isUnverified(client: Database, config: Config, sender: { is_verified: number }): boolean {
   return sender.is_verified === 0 && verificationRequired(client, config);
 }

@@ -22,7 +22,7 @@ for (const [network, prefix] of [
 /** Matches names that do not exist on the Internet: single labels, as containers have them, and reserved domains (RFC 2606, 6762, 8375). */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|internal|local|lan|home\.arpa|test)$/;
 
-/** Whether a host is on this machine or in a private network, judged only by its address or name. */
+/** Returns true if a host is on this machine or in a private network, judged only by its address or name. */
 export function isPrivateHost(host: string): boolean {
   const version = isIP(host);
   return version === 0 ? PRIVATE_NAME.test(host) : PRIVATE.check(host, version === 6 ? 'ipv6' : 'ipv4');

@@ -8,7 +8,7 @@ import type { Timeouts } from './timeouts.ts';
 
 /** The extensions announced by the SMTP relay that matter to a transaction. */
 export type Extensions = {
-  /** Whether the relay offers PIPELINING (RFC 2920). */
+  /** True if the relay offers PIPELINING (RFC 2920). */
   pipelining: boolean;
   /** The largest message in bytes (SIZE, RFC 1870); 0 if no limit is known; null if SIZE is not offered. */
   size: number | null;
@@ -174,7 +174,7 @@ function plainToken(user: string, password: string): string {
   return base64(`\0${user}\0${password}`);
 }
 
-/** Whether a failed TLS handshake may succeed later: after network errors and timeouts, but not after a wrong certificate or protocol. */
+/** Returns true if a failed TLS handshake may succeed later, as after network errors and timeouts, but not after a wrong certificate. */
 function isTransient(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : '';
   return ['', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT'].includes(code);

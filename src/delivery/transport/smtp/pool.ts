@@ -143,7 +143,7 @@ export class SmtpPool implements Courier {
     this.#queues.failUnreachable();
   }
 
-  /** Whether a free session should be closed. */
+  /** Returns true if a free session is to be closed. */
   #isDone({ relayState, completed }: Session): boolean {
     if (this.#isClosing || relayState.pause > 0 || relayState.isSpent(completed)) return true;
     return (
@@ -154,8 +154,8 @@ export class SmtpPool implements Courier {
   }
 
   /**
-   * Whether to pipeline the next envelope after the current message. This is done only if the envelope was never requeued and no connection
-   * can be opened for it.
+   * Returns true if the next envelope is to be pipelined after the current message: it was never requeued, and no connection can be opened
+   * for it.
    */
   #mayPipeline({ relayState, completed }: Session): boolean {
     const first = this.#queues.first(relayState);

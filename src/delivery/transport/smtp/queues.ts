@@ -54,7 +54,7 @@ export class Queues {
     return pending;
   }
 
-  /** Whether there is a waiting hand-off that this relay should get now. */
+  /** Returns true if there is a waiting hand-off that this relay should get now. */
   hasWorkFor(relayState: RelayState): boolean {
     if (relayState.allowance < 1) return false;
     return relayState.queue.length > 0 || (this.#common.length > 0 && this.#getsCommon(relayState));
@@ -102,7 +102,7 @@ export class Queues {
       queue.resolveAll(() => 'withdrawn');
   }
 
-  /** Whether a relay gets hand-offs from the common queue. It does only if every better relay has failed or uses all its connections. */
+  /** Returns true if a relay gets hand-offs from the common queue: every better relay has failed or uses all its connections. */
   #getsCommon(relayState: RelayState): boolean {
     const better = this.#relayStates.betterThan(relayState);
     return better === null || (!relayState.hasBoundMail && better.responsive < better.slots);

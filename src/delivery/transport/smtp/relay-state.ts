@@ -24,9 +24,9 @@ export class RelayState {
   readonly relay: Relay;
   /** The hand-offs bound to this relay, and those whose sender another relay rejected. */
   readonly queue = new PendingHandoffs();
-  /** Whether mail bound to this relay has arrived. Other mail then goes to this relay only while no better relay works. */
+  /** True if mail bound to this relay has arrived. Other mail then goes to this relay only while no better relay works. */
   hasBoundMail = false;
-  /** Whether the common queue is next. The common queue takes turns with mail bound to this relay. */
+  /** True if the common queue is next. It takes turns with mail bound to this relay. */
   isCommonNext = false;
   readonly throughput: Throughput;
   /** The number of sockets in any state. */
@@ -91,7 +91,7 @@ export class RelayState {
     return this.#retryAt === 0 ? 0 : Math.max(0, this.#retryAt - this.#monotonic());
   }
 
-  /** Whether no connection is open or being opened, and none may be opened yet. */
+  /** True if no connection is open or being opened, and none may be opened yet. */
   get isUnreachable(): boolean {
     return this.pause > 0 && this.responsive + this.opening.size === 0;
   }
@@ -109,8 +109,8 @@ export class RelayState {
   }
 
   /**
-   * Whether one more connection may be opened. The number being opened never exceeds the number that are or were open: if a relay with a
-   * limit refuses a connection, enough others still work. A failed relay is probed with a single connection.
+   * Returns true if one more connection may be opened. The number being opened never exceeds the number that are or were open: if a relay
+   * with a limit refuses a connection, enough others still work. A failed relay is probed with a single connection.
    */
   hasRoom(): boolean {
     if (this.sockets >= this.#maxConnections) return false;
@@ -160,7 +160,7 @@ export class RelayState {
     }
   }
 
-  /** Whether to try the next relay, because this relay holds the mail or, if it is not the only relay, defers its sender. */
+  /** Returns true if the next relay is to be tried: this relay holds the mail or, if it is not the only relay, defers its sender. */
   shouldTryNextRelay({ kind, stage }: Outcome): boolean {
     return kind === 'held' || (kind === 'deferred' && stage === 'mail' && !this.#isAlone);
   }
@@ -191,7 +191,7 @@ export class RelayState {
     this.#pipelineFrom = this.#monotonic() + NO_PIPELINING_MS;
   }
 
-  /** Whether envelopes may be pipelined after the end of data. */
+  /** True if envelopes may be pipelined after the end of data. */
   get mayPipeline(): boolean {
     return this.#monotonic() >= this.#pipelineFrom;
   }
@@ -207,7 +207,7 @@ export class RelayState {
     this.#lastSession = messages;
   }
 
-  /** Whether a session has reached the relay's limit of messages. */
+  /** Returns true if a session has reached the relay's limit of messages. */
   isSpent(messages: number): boolean {
     return messages >= this.#sessionLimit && this.#monotonic() < this.#sessionLimitUntil;
   }

@@ -9,9 +9,9 @@ export type Relay = {
    * otherwise plain text. `off`: plain text.
    */
   tls: 'implicit' | 'required' | 'offered' | 'off';
-  /** Whether the certificate must be valid for the host. */
+  /** True if the certificate must be valid for the host. */
   verify: boolean;
-  /** Whether the connection stays on this machine, so that plain text is safe. */
+  /** True if the connection stays on this machine, so that plain text is safe. */
   local: boolean;
   login: { user: string; password: string } | null;
   /** The id in the table `relays`, if the relay is stored in the database. */
@@ -108,7 +108,7 @@ function decodeSafely(text: string): string | null {
   }
 }
 
-/** Whether a connection to this host stays on this machine. */
+/** Returns true if a connection to this host stays on this machine. */
 export function isLocal(host: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 }

@@ -17,7 +17,7 @@ export interface SessionsOptions {
   name: () => string;
   /** A monotonic clock, in milliseconds. */
   monotonic: () => number;
-  /** Whether there is a second relay that can replace one that does not reply. */
+  /** True if there is a second relay that can replace one that does not reply. */
   hasOtherRelay: boolean;
   timeouts: Timeouts;
   /** Called whenever a relay failed. */

@@ -99,7 +99,7 @@ export class MessageWriter {
     }
   }
 
-  /** Whether the message lies at the start of the buffer, with `length` bytes free after it. */
+  /** Returns true if the message lies at the start of the buffer, with `length` bytes free after it. */
   #hasRoomAfter(message: Buffer, length: number): boolean {
     const { buffer, byteOffset } = this.#buffer;
     return message.buffer === buffer && message.byteOffset === byteOffset && message.length + length <= BUFFER_BYTES;

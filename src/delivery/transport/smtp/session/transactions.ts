@@ -38,14 +38,14 @@ export class Transactions<Mail extends Envelope> {
   readonly #relay: string;
   #state: State = 'idle';
   #mail: Mail | null = null;
-  /** Whether the envelope of `#mail` was pipelined after the previous message. */
+  /** True if the envelope of `#mail` was pipelined after the previous message. */
   #wasPipelined = false;
   #pipelined: Mail | null = null;
   #isPipelinedCancelled = false;
   /** The first refusal among pipelined commands. */
   #refusal: Outcome | null = null;
   #isRecipientAccepted = false;
-  /** Whether the relay accepted a MAIL whose transaction has not ended with a message. */
+  /** True if the relay accepted a MAIL whose transaction has not ended with a message. */
   #needsReset = false;
   #completed = 0;
 
@@ -69,7 +69,7 @@ export class Transactions<Mail extends Envelope> {
     return this.#pipelined;
   }
 
-  /** Whether the envelope of `mail` was itself pipelined after the previous message. */
+  /** True if the envelope of `mail` was itself pipelined after the previous message. */
   get wasPipelined(): boolean {
     return this.#wasPipelined;
   }
@@ -167,7 +167,7 @@ export class Transactions<Mail extends Envelope> {
     this.#state = 'mail';
   }
 
-  /** Whether the command cannot have this reply (354 answers only DATA). Later replies would then be matched to the wrong commands. */
+  /** Returns true if the command cannot have this reply (354 answers only DATA). Later replies would be matched to the wrong commands. */
   #isOutOfSequence(code: number): boolean {
     return this.#state === 'data' ? code < 300 : code >= 300 && code < 400;
   }
@@ -342,14 +342,14 @@ export interface Aborted<Mail> {
   do: 'abort';
   mail: Mail;
   outcome: Outcome;
-  /** Whether the relay cannot have acted on the mail, so that it can be sent again without a duplicate. */
+  /** True if the relay cannot have acted on the mail, so that it can be sent again without a duplicate. */
   canRepeat: boolean;
   /**
    * The mail of which only the envelope was pipelined; null if there is none. The relay discards the envelope when the connection closes.
    */
   pipelined: Mail | null;
-  /** Whether the relay ended a session that had worked, instead of accepting another mail. */
+  /** True if the relay ended a session that had worked, instead of accepting another mail. */
   isSessionEnd: boolean;
-  /** Whether the relay failed on a pipelined envelope, although it offers PIPELINING. */
+  /** True if the relay failed on a pipelined envelope, although it offers PIPELINING. */
   isPipeliningRejected: boolean;
 }
