@@ -5,14 +5,14 @@ import type { Db } from '../database/open.ts';
 import { type Attachment, singleSendAttachments } from '../database/schema/index.ts';
 import { conflict } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
-import { MEBIBYTE } from '../units.ts';
+import { MEBIBYTE, MINUTE_MS } from '../units.ts';
 
 /** The maximum size in bytes of all attachments of an account, including those of deleted single sends whose mails are kept. */
 const MAX_ACCOUNT_BYTES = 512 * MEBIBYTE;
 /** The maximum number of attachments of an account. Each request that adds an attachment reads the sizes of all of them. */
 const MAX_ACCOUNT_ATTACHMENTS = 2000;
 /** The interval in milliseconds at which the background thread looks for attachments that are no longer needed. */
-const REMOVAL_MS = 60_000;
+const REMOVAL_MS = MINUTE_MS;
 /** The number of mailings at which the background thread looks without a pause. */
 const PAGE_MAILINGS = 100;
 

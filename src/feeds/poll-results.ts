@@ -4,13 +4,13 @@ import type { Db } from '../database/open.ts';
 import { feeds } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
-import { DAY_MS } from '../units.ts';
+import { DAY_MS, MINUTE_MS } from '../units.ts';
 import type { ReadFeed } from './feed-item.ts';
 import { type Feed, holdFeed, newItems } from './feeds.ts';
 import type { FeedAnswer, FeedVersion } from './fetch-feed.ts';
 
 /** The minimum time between two requests for a feed. */
-export const POLL_MS = 15 * 60_000;
+export const POLL_MS = 15 * MINUTE_MS;
 /** This number of new items at once is more likely a mistake of the feed, such as new ids for all items, than news. */
 const MANY_ITEMS = 50;
 /** This number of items without a single known one is likely a mistake, too. Fewer may be all items of a short feed. */

@@ -6,7 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../database/bulk.ts';
 import { formMails } from '../delivery/queue/ledger/ended-deliveries.ts';
-import { DAY_MS } from '../units.ts';
+import { DAY_MS, MINUTE_MS } from '../units.ts';
 import { forgetMailboxes } from './mailboxes.ts';
 import type { FormRequest } from './requests.ts';
 import { forgetChallenges } from './used-challenges.ts';
@@ -16,7 +16,7 @@ const KEPT_MS = 30 * DAY_MS;
 /** The maximum number of rows that one transaction removes, so that it takes only some milliseconds. */
 const ROWS = 100;
 /** How long the removal pauses when nothing is left to remove. */
-const IDLE_MS = 60_000;
+const IDLE_MS = MINUTE_MS;
 
 /** SQL that anonymizes an address if nothing in the account refers to it any more. */
 const FORGET_ADDRESS = `

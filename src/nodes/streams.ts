@@ -15,7 +15,7 @@ import {
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
-import { DAY_MS } from '../units.ts';
+import { DAY_MS, MEBIBYTE } from '../units.ts';
 
 /** The prefix of all subjects. */
 const ROOT = 'sendlark';
@@ -56,11 +56,11 @@ type Limits = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 /** The number of choices kept per contact and list. The newest choice is the current state; earlier ones are its history. */
 const MAX_CHOICES = 8;
 /** Room for the opens and clicks of many millions of mails. The oldest ones are deleted beyond it, so that no clicking can fill the disk. */
-const MAX_HIT_BYTES = 512 * 1024 * 1024;
+const MAX_HIT_BYTES = 512 * MEBIBYTE;
 /** The age at which opens and clicks are deleted. */
 export const MAX_HIT_AGE_MS = 30 * DAY_MS;
 /** Room for reports on about ten million mails, which are read again only by a restored backup. */
-const MAX_RESULT_BYTES = 512 * 1024 * 1024;
+const MAX_RESULT_BYTES = 512 * MEBIBYTE;
 /** More than the size of any choice with its text. */
 const MAX_CHOICE_BYTES = 64 * 1024;
 

@@ -11,10 +11,10 @@ import { DATE_STEP_MS } from '../automations/date-entries.ts';
 import { MAX_LEAD_MS } from '../campaigns/launch.ts';
 import { AUTOMATION_STATUS, DELIVERY_STATE, RESULT_HELD_CODES, SINGLE_SEND_STATUS } from '../database/schema/index.ts';
 import { firstDueAt } from '../delivery/queue/enrolment-state.ts';
-import { DAY_MS } from '../units.ts';
+import { DAY_MS, HOUR_MS } from '../units.ts';
 
 /** The longest rest. Removals of old records that are not listed below are delayed by at most this time. */
-const MAX_REST_MS = 3_600_000;
+const MAX_REST_MS = HOUR_MS;
 
 const RESULT_HELD = RESULT_HELD_CODES.map((code) => `'${code}'`).join();
 

@@ -35,12 +35,12 @@ export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 /** The maximum number of waiting mails of an account. */
 const MAX_WAITING = 10_000;
 /** The maximum size of these mails together. */
-const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * MEBIBYTE;
 const MAX_ATTACHMENT_BYTES = 10 * MEBIBYTE;
 /** How long a write waits for the lock. */
 const LOCK_WAIT_MS = 10_000;
 /** The number of bytes that are hashed at a time. */
-const HASHED_BYTES = 1024 * 1024;
+const HASHED_BYTES = MEBIBYTE;
 
 interface SendDeps {
   db: Db;

@@ -8,7 +8,7 @@ import { accounts, auditLog } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../time/clock.ts';
-import { HOUR_MS } from '../units.ts';
+import { HOUR_MS, MINUTE_MS } from '../units.ts';
 
 /** The names of the actions that are recorded. */
 export const AUDIT_ACTIONS = [
@@ -109,7 +109,7 @@ interface Entry {
 }
 
 /** Failed sign-ins of one user from one network address within this time are counted in one row. */
-const REPEAT_MS = 15 * 60_000;
+const REPEAT_MS = 15 * MINUTE_MS;
 /** The maximum number of rows that failed sign-ins add to an account's log in an hour; further ones are counted in the newest row. */
 const MAX_PER_HOUR = 100;
 /** The maximum number of failed sign-ins stored for an account; older ones are removed. */

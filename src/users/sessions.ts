@@ -8,14 +8,14 @@ import { type ColourScheme, type Role, sessions, users } from '../database/schem
 import { inTransaction } from '../database/transaction.ts';
 import { isBusy } from '../database/write-lock.ts';
 import { isoTimestamp } from '../time/clock.ts';
-import { HOUR_MS } from '../units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../units.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
 const IDLE_MS = 12 * HOUR_MS;
 /** The maximum duration of a session, in milliseconds. */
-export const SESSION_MS = 30 * 24 * HOUR_MS;
+export const SESSION_MS = 30 * DAY_MS;
 /** The age from which `last_seen_at` is updated. Requests in between do not update it, because each write waits for the disk. */
-const SEEN_AGE_MS = 5 * 60_000;
+const SEEN_AGE_MS = 5 * MINUTE_MS;
 /** The maximum number of sessions of one user. If a user has more, the session that is unused for longest is ended. */
 const MAX_SESSIONS = 50;
 const MAX_USER_AGENT = 255;

@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { english } from '../errors/stored.ts';
 import type { Clock } from '../time/clock.ts';
-import { HOUR_MS, MINUTE_MS } from '../units.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../units.ts';
 import type { Resolve } from './addresses.ts';
 import { type DisabledCode, type Endpoint, eventIdPrefix, openSecret } from './endpoints.ts';
 import { EventWindow, type Item } from './event-window.ts';
@@ -302,8 +302,6 @@ export class EndpointQueue {
 function keyOf(eventId: number, isManual: 0 | 1): string {
   return `${eventId} ${isManual}`;
 }
-
-const SECOND_MS = 1000;
 
 /** The wait after each failed attempt, 72 hours in all. The attempt after the last wait is the last attempt. */
 const DELAYS_MS = [

@@ -30,7 +30,7 @@ import { nextSendingTimeOf } from '../../delivery/timing/send-window.ts';
 import { notFound } from '../../errors/failure.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { HOUR_MS } from '../../units.ts';
+import { HOUR_MS, MINUTE_MS } from '../../units.ts';
 import { type Automation, type ListedSchedule, listSchedules } from '../automations.ts';
 import { DateEntries } from '../date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails, NewMails } from '../enrolment.ts';
@@ -49,7 +49,7 @@ const MAX_CLAIMS = 500;
 /** The time between sending a mail and opening it, in milliseconds. */
 const OPENED_AFTER_MS = HOUR_MS;
 /** The age in milliseconds from which on the live service reads an open. Until then, another hit can reveal that a machine opened the mail. */
-const SETTLED_MS = 60_000;
+const SETTLED_MS = MINUTE_MS;
 
 /** What to replay. */
 export interface ReplayPlan {

@@ -8,12 +8,12 @@ import { inChunks } from '../../database/bulk.ts';
 import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { continueShrinking } from '../../database/shrink.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { DAY_MS } from '../../units.ts';
+import { DAY_MS, MINUTE_MS } from '../../units.ts';
 
 /** The working time of one call of `continueRemoval`, in milliseconds. */
 const BACKGROUND_MS = 10;
 /** The delay before the next search, once nothing is left to remove, in milliseconds. */
-const IDLE_MS = 60_000;
+const IDLE_MS = MINUTE_MS;
 const REMOVED = 'events_removed';
 
 /** The progress of the removal: opens and clicks up to this id are removed, except those at or after `before`, in epoch milliseconds. */

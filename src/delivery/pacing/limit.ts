@@ -3,9 +3,8 @@
  * (additive increase, multiplicative decrease, as in RFC 5681 3.1).
  */
 
-import { MINUTE_MS } from '../../units.ts';
+import { MINUTE_MS, SECOND_MS } from '../../units.ts';
 
-const SECOND_MS = 1000;
 /** The time after a rate cut in which refusals do not cut the rate again, because they may concern mails that were sent before the cut. */
 const CUT_PAUSE_MS = 10 * SECOND_MS;
 /**

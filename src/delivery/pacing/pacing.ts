@@ -4,13 +4,13 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../time/clock.ts';
+import { SECOND_MS } from '../../units.ts';
 import { findBlame, isPersonal } from '../replies/blame.ts';
 import type { Outcome } from '../transport/courier.ts';
 import { DomainGroups, type ResolveMx } from './domain-groups.ts';
 import { Limit } from './limit.ts';
 import { readPacedGroups, type StoredGroup, writePacedGroups } from './paced-groups.ts';
 
-const SECOND_MS = 1000;
 /** The length of a period in milliseconds. Results are counted over the current period and the one before. */
 const WINDOW_MS = 10 * SECOND_MS;
 /** The number of accepted mails per refusal from which sending is not slowed down. */

@@ -1,10 +1,10 @@
 /** The retry schedule after temporary refusals: after about 15 s, 1, 5 and 30 minutes, then hourly, for 4 days. */
 
-import { HOUR_MS, MINUTE_MS } from '../../units.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../units.ts';
 
 const WAITS_MS = [15_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 /** How long a mail that cannot be sent is retried or waits, in milliseconds. */
-export const GIVE_UP_AFTER_MS = 4 * 24 * HOUR_MS;
+export const GIVE_UP_AFTER_MS = 4 * DAY_MS;
 /** The longest wait between two attempts, including the random part, in milliseconds. */
 export const MAX_WAIT_MS = 1.2 * HOUR_MS;
 

@@ -11,11 +11,11 @@ import type { HeldCode } from '../../database/schema/index.ts';
 import { type Said, type Sentence, sentence } from '../../errors/sentences.ts';
 import { readStored, stored } from '../../errors/stored.ts';
 import { RELEASED } from '../../time/clock.ts';
-import { DAY_MS } from '../../units.ts';
+import { DAY_MS, MINUTE_MS } from '../../units.ts';
 
 /** The number of days without the service after which mail that came due in the meantime is not sent without the operator's consent. */
 const MAX_GAP_DAYS = 7;
-const BEAT_INTERVAL_MS = 60_000;
+const BEAT_INTERVAL_MS = MINUTE_MS;
 /** The age of the last heartbeat at which the background thread has stalled, in milliseconds: three heartbeats are missing. */
 export const STALLED_AFTER_MS = 3 * BEAT_INTERVAL_MS;
 

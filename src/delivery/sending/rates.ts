@@ -1,8 +1,8 @@
 /** Limits how many mails are sent per second, in total and to one recipient domain (settings SEND_RATE and SEND_RATE_PER_DOMAIN). */
 import type { Clock } from '../../time/clock.ts';
+import { SECOND_MS } from '../../units.ts';
 import { TokenBucket } from '../transport/smtp/token-bucket.ts';
 
-const SECOND_MS = 1000;
 /** The number of domains above which the times that have passed are removed. */
 const MAX_DOMAINS = 10_000;
 

@@ -1,7 +1,7 @@
 /** Removes the data of transactional mail that are kept only for a time: idempotency keys and records of mails. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { DAY_MS } from '../../units.ts';
+import { DAY_MS, MINUTE_MS } from '../../units.ts';
 
 /** How long an idempotency key is remembered, in milliseconds. */
 const KEYS_MS = DAY_MS;
@@ -17,7 +17,7 @@ const ROWS = 200;
  */
 const MAX_REMOVED_BYTES = 2 * 1024 * 1024;
 /** The delay before the next search, once nothing is left to remove, in milliseconds. */
-const IDLE_MS = 60_000;
+const IDLE_MS = MINUTE_MS;
 
 const FORGET_KEYS = `
   UPDATE transactional_mails SET idempotency_key = NULL, request_hash = '' WHERE id IN (

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../time/clock.ts';
-import { HOUR_MS } from '../../units.ts';
+import { HOUR_MS, MINUTE_MS } from '../../units.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
 import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
 
@@ -14,7 +14,7 @@ import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, vol
  */
 const MIN_SPREAD_MS = 8 * HOUR_MS;
 /** The unused time that may be caught up, in milliseconds. */
-const MAX_CATCH_UP_MS = 60_000;
+const MAX_CATCH_UP_MS = MINUTE_MS;
 
 interface Budget {
   id: number;

@@ -4,11 +4,10 @@
  */
 import t from 'tap';
 import { pacedGroupsOf } from '../../../src/delivery/pacing/paced-groups.ts';
-import { MINUTE_MS } from '../../../src/units.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../src/units.ts';
 import { launchToSink } from '../../support/launched-mailing.ts';
 import { until } from '../../support/until.ts';
 
-const SECOND_MS = 1000;
 const PEOPLE = 2000;
 /** So many mails a second the provider takes. */
 const LIMIT = 5;

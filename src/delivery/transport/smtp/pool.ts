@@ -1,5 +1,6 @@
 /** The SMTP client: assigns hand-offs to free connections, and opens more connections if mails wait. */
 
+import { SECOND_MS } from '../../../units.ts';
 import type { Courier, Handoff } from '../courier.ts';
 import type { Outcome } from './outcome.ts';
 import type { PendingHandoff } from './pending-handoffs.ts';
@@ -17,7 +18,6 @@ export type PoolOptions = Partial<Omit<SessionsOptions, 'hasOtherRelay' | 'timeo
   timeouts?: Partial<Timeouts>;
 };
 
-const SECOND_MS = 1000;
 /** Mails that are likely to start within this time count as if they started at once. */
 const SOON_MS = 100;
 

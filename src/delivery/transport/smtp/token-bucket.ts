@@ -1,6 +1,6 @@
 /** A token bucket: limits a rate per second. It holds up to one second of unused allowance, but at least one token. */
 
-const SECOND_MS = 1000;
+import { SECOND_MS } from '../../../units.ts';
 
 export class TokenBucket {
   readonly #perSecond: number;
