@@ -10,9 +10,7 @@ import { RELAY_SENTENCES } from './sentences/relays.ts';
 
 /** The sentences by code. `{name}` stands for a value. A sentence in lower case follows “because” or a colon. */
 export const SENTENCES = {
-  // Why a contact gets no mail, or no more mail. Saved rules of segments (“did not arrive because”) contain the texts of these reasons and
-  // of the causes in the next group, so that a changed text would no longer match: change what the dashboard shows in
-  // src/ui/words/en/sentences.ts instead.
+  // Why a contact gets no mail, or no more mail.
   unsubscribed_all: 'unsubscribed from all mail',
   unsubscribed_group: 'unsubscribed from this group',
   excluded: 'excluded from this send',

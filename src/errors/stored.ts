@@ -73,12 +73,6 @@ export function english(text: string | null): string | null {
   return text === null ? null : String(readStored(text));
 }
 
-/** Returns a stored text in English. A sentence with values keeps its stored form, so that it can still be translated. */
-export function readable(text: string): string {
-  const said = readStored(text);
-  return said instanceof Sentence && Object.keys(said.values).length > 0 ? text : String(said);
-}
-
 /** Returns the code of a sentence; null for null and for a text written by others. */
 export function codeOf(said: Said | null): SentenceCode | null {
   return said instanceof Sentence ? said.code : null;

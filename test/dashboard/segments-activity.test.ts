@@ -1,6 +1,7 @@
 /** Rules about mails, opens, clicks and automations in the form of a segment: the same as through the API, and in words. */
 import t from 'tap';
 import { ACTIVITY_FIELDS, operatorsOf } from '../../src/audience/segments/rules.ts';
+import { SENTENCES } from '../../src/errors/sentences.ts';
 import { sentCampaign } from '../support/recipient-links.ts';
 import { mustAnswer, storeSegment } from '../support/segments.ts';
 import { visitor } from '../support/visitor.ts';
@@ -147,5 +148,56 @@ t.test(
     const refused = await send({ ...rule, do: 'save', filter0: 'category' });
     t.equal(refused.status, 422);
     t.match(await open('/contacts/1'), /purchase · 49\.9 EUR · category: shoes/);
+  },
+);
+
+t.test(
+  'a reason in a rule is stored by its code: in the user’s language on pages, and found whatever its English is',
+  async (t) => {
+    const { app, utr, formIn } = await withForm(t);
+    const gaveUp = ':given_up{"reply":"451 4.3.0 later"}';
+    const reasons = [
+      [':suppressed_bounce', 'suppressed after an earlier bounce', 'Gesperrt nach einem früheren Bounce'],
+      [gaveUp, 'Given up after 4 days: 451 4.3.0 later', 'Nach 4 Tagen aufgegeben: 451 4.3.0 later'],
+      ['550 5.1.1 no', '550 5.1.1 no', '550 5.1.1 no'],
+    ] as const;
+    const setReply = app.db.prepare<[string]>('UPDATE deliveries SET state = 4, reply = ?');
+    const count = app.db.prepare<[string]>(
+      'INSERT INTO delivery_reasons (mailing_id, state, reason, count) SELECT id, 4, ?, 1 FROM mailings',
+    );
+    const before = { ...SENTENCES };
+    t.teardown(() => Object.assign(SENTENCES, before));
+    const operator = 'did not arrive because';
+    const form = formIn('de');
+    for (const [code, english, german] of reasons) {
+      setReply.run(code);
+      count.run(code);
+      const byApi = await storeSegment(app, ['activity.mail', operator, utr, english]);
+      const fields = { field0: 'activity.mail', operator0: operator, value0: utr, until0: code };
+      const { headers } = await form.send(fields);
+      const clicked = Number(String(headers.location).split('/').at(-1));
+      const rulesOf = app.db.prepare<[number], string>('SELECT rules FROM segments WHERE id = ?').pluck();
+      t.ok(rulesOf.get(byApi)?.includes(JSON.stringify(code)), `${code} is stored`);
+      t.equal(rulesOf.get(clicked), rulesOf.get(byApi), 'the same by the form');
+      const page = (await form.open(`/contacts/segments/${clicked}/edit`)).replaceAll(/[\u2066-\u2069]/g, '');
+      t.ok(textOf(page).includes(`„${german}“`), german);
+      t.notOk(english !== german && textOf(page).includes(english), 'no English on a German page');
+
+      const details = async () =>
+        (await mustAnswer(app, 'GET', '/segment/details', { query: { segment_id: byApi } })).body.message.segment;
+      const { value } = await details();
+      t.equal(value[1], english, 'the API gives it in English');
+      await app.background();
+      t.equal((await details()).segment_emails_count, 1);
+      Object.assign(SENTENCES, { suppressed_bounce: 'other words', given_up: 'other words: {reply}' });
+      const rule = { contact_type_id: 1, select_field: ['activity.mail'], select_operator: [operator] };
+      const query = { ...rule, value: [utr, code] };
+      t.equal((await mustAnswer(app, 'GET', '/segment/count', { query })).body.message.count, 1);
+      const again = { ...rule, segment_id: byApi, segment_name: 'S', value: (await details()).value };
+      app.db.exec('DELETE FROM delivery_reasons');
+      await mustAnswer(app, 'POST', '/segment/update', { form: again });
+      t.equal((await details()).segment_emails_count, 1, 'what the API says can be given again');
+      Object.assign(SENTENCES, before);
+    }
   },
 );

@@ -2,8 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
+import { ruleCondition } from '../../src/audience/segments/rule-sql.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
-import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import { DELIVERY_STATE, segments } from '../../src/database/schema/index.ts';
 import { enqueueRecipients, mailingsToEnqueue } from '../../src/delivery/queue/enqueue-recipients.ts';
 import { mailWaitsReason, sendingHeldReason } from '../../src/delivery/queue/holds.ts';
 import { SENTENCES } from '../../src/errors/sentences.ts';
@@ -575,6 +576,95 @@ function tablesOf(client: Database): string[] {
     .pluck()
     .all();
 }
+
+t.test('rules about why a mail did not arrive have codes after an upgrade, and find the same contacts', (t) => {
+  const path = oldDatabase(
+    t,
+    releases.findIndex(({ tag }) => tag.endsWith('_reasons_of_rules')),
+  );
+  const { $client } = connect(path);
+  $client.pragma('foreign_keys = OFF');
+  /** The reason as earlier releases stored it in a rule, and its form after the upgrade, which is also that of the contact's reply. */
+  const REASONS: [before: string, after: string][] = [
+    ['unsubscribed from all mail', ':unsubscribed_all'],
+    ['their address was changed', ':readdressed'],
+    ['The mailbox is full.', ':cause_full'],
+    ['The mail is too large for the receiving server.', ':cause_size'],
+    [
+      'The receiving server refuses the e-mail by policy: reputation, authentication or content.: 554 "no"',
+      ':returned{"cause":":cause_policy","reply":"554 \\"no\\""}',
+    ],
+    ['Given up after 4 days: 451 4.3.0 later', ':given_up{"reply":"451 4.3.0 later"}'],
+    [':given_up{"reply":"421 busy"}', ':given_up{"reply":"421 busy"}'],
+    ['Complaint: abuse', ':complaint{"kind":"abuse"}'],
+    ['frequency cap reached: 3 mails on one day', ':over_cap_day{"mails":3}'],
+    ['frequency cap reached: 12 e-mails in 7 days', ':over_cap{"days":7,"mails":12}'],
+    ['With the values of this contact the mail is larger than 2 MiB', ':merged_too_large{"size":2}'],
+    [
+      'With the values of this contact the subject is longer than 998 characters',
+      ':merged_subject_too_long{"count":998}',
+    ],
+    ['550 5.1.1 no such user', '550 5.1.1 no such user'],
+    ['Given up', 'Given up'],
+    ['it’s full', 'it’s full'],
+  ];
+  const name = { field: 'first_name', customId: null, type: 'text', operator: 'is', operands: ['inactive for long'] };
+  const deliver = $client.prepare(
+    'INSERT INTO deliveries (id, mailing_id, address_id, state, attempt, reply) VALUES (?, 1, ?, ?, 1, ?)',
+  );
+  $client.exec(`INSERT INTO contact_types (id, user_id, name, created_at, updated_at) VALUES (5, 7, 'T', '', '');
+    INSERT INTO mailings (id, user_id, owner_kind, owner_id, content, state, created_at)
+      VALUES (1, 7, 'single', 9, '{}', 'completed', '')`);
+  REASONS.forEach(([reason, reply], at) => {
+    const id = at + 1;
+    $client.exec(`INSERT INTO addresses (id, user_id, normalized_email) VALUES (${id}, 7, 'p${id}@example.org');
+      INSERT INTO contacts (id, user_id, contact_type_id, address_id, email, first_name, created_at, updated_at)
+        VALUES (${id}, 7, 5, ${id}, 'p${id}@example.org', 'inactive for long', '', '')`);
+    deliver.run(id, id, DELIVERY_STATE.failed, reply);
+    const rule = {
+      field: 'activity.mail',
+      customId: null,
+      type: 'mail',
+      operator: 'did not arrive because',
+      operands: ['utr', reason],
+      named: { kind: 'single', id: 9 },
+    };
+    insertRow($client, 'segments', {
+      id,
+      user_id: 7,
+      select_field: '["first_name","activity.mail"]',
+      select_operator: '["is","did not arrive because"]',
+      value: JSON.stringify(['inactive for long', 'utr', reason]),
+      query_type: 'and',
+      rules: JSON.stringify([name, rule]),
+    });
+  });
+  insertRow($client, 'segments', {
+    id: 100,
+    value: '["inactive for long"]',
+    rules: JSON.stringify([name]),
+  });
+  $client.close();
+
+  const db = connect(path);
+  migrateAndSeed(db);
+  const upgraded = db.select().from(segments).orderBy(segments.id).all();
+  t.strictSame(
+    upgraded.map(({ value }) => value),
+    [...REASONS.map(([, after]) => ['inactive for long', 'utr', after]), ['inactive for long']],
+  );
+  t.strictSame(
+    upgraded.map(({ rules }) => rules.flatMap(({ operands }) => operands)),
+    upgraded.map(({ value }) => value),
+  );
+  for (const { id, rules } of upgraded.slice(0, -1)) {
+    const { text, values } = ruleCondition(7, rules, 'and', '2026-11-30T00:00:00.000000Z');
+    const found = db.$client.prepare<[object], number>(`SELECT c.id FROM contacts c WHERE ${text}`).pluck().all(values);
+    t.strictSame(found, [id], `who got no mail because of ${REASONS[id - 1]?.[0]}`);
+  }
+  db.$client.close();
+  t.end();
+});
 
 function insertRow(client: Database, table: string, given: Record<string, unknown> = {}): void {
   const columns = client.pragma(`table_xinfo(${table})`) as { name: string; type: string; hidden: number }[];

@@ -39,7 +39,7 @@ import { listCustomFields } from '../fields/custom-fields.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
 import { Pace } from '../search/pace.ts';
 import { segmentProblem } from './broken-rules.ts';
-import { countMailsRules, MAX_RULES, namedFinder, parseRules, type RuleArrays } from './rules.ts';
+import { countMailsRules, MAX_RULES, NOT_ARRIVED, parseRules, type RuleArrays, ruleReferences } from './rules.ts';
 import { addRecipient, createSegment, hasSegment, removeRecipient, restoreSegment, updateSegment } from './segments.ts';
 
 /** The parameters for the rules of a segment. */
@@ -89,10 +89,18 @@ const ById = { segment_id: identifier('The segment.') };
 
 export type Segment = Static<typeof Segment>;
 
-const record = recordObject(Segment, segments, {
+const jsonColumns = {
   select_field: sql`json(${segments.select_field})`,
   select_operator: sql`json(${segments.select_operator})`,
   value: sql`json(${segments.value})`,
+};
+const storedRecord = recordObject(Segment, segments, jsonColumns);
+/** A segment as the API gives it: the reasons in its rules are in English. */
+const record = recordObject(Segment, segments, {
+  ...jsonColumns,
+  value: sql`json(iif(instr(${segments.select_operator}, ${NOT_ARRIVED}) = 0, ${segments.value}, (
+    SELECT json_group_array(iif(r.value ->> 'operator' = ${NOT_ARRIVED} AND o.key = 1, english(o.value), o.value) ORDER BY r.key, o.key)
+    FROM json_each(${segments.rules}) r CROSS JOIN json_each(r.value, '$.operands') o)))`,
 });
 const from = sql`${segments}`;
 
@@ -138,6 +146,17 @@ export const readSegment = recordOperation({
   as: 'segment',
   record: Segment,
   json: ({ db, accountId }, { segment_id: id }) => readRecord(db, record, from, ownedRecord(segments, id, accountId)),
+});
+
+/** Used by the pages of a segment, which show reasons in the user's language. */
+export const readStoredSegment = recordOperation({
+  name: 'Read a segment with its values as they are stored',
+  role: 'viewer',
+  input: Type.Object(ById),
+  as: 'segment',
+  record: Segment,
+  json: ({ db, accountId }, { segment_id: id }) =>
+    readRecord(db, storedRecord, from, ownedRecord(segments, id, accountId)),
 });
 
 export const readSegmentProblem = operation({
@@ -215,7 +234,7 @@ export const countMatches = operation({
   check: checkRules,
   async run({ db, clock, accountId }, input): Promise<Matches> {
     const { contact_type_id: typeId, query_type, after } = input;
-    const { rules } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
+    const { rules } = parseRules(listCustomFields(db, accountId), input, ruleReferences(db, accountId));
     const filter = { accountId, typeId, rules, queryType: query_type || null };
     const finder = new ContactFinder(db, filter, 'newest', isoTimestamp(clock.now()));
     const pace = countMailsRules(rules) > 0 ? new Pace(FEW_CANDIDATES) : new Pace();
@@ -301,7 +320,7 @@ function checkRules(
   const { contact_type_id: typeId } = input;
   if (typeId !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, typeId));
   if (errors.has('value')) return;
-  const { errors: faults } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
+  const { errors: faults } = parseRules(listCustomFields(db, accountId), input, ruleReferences(db, accountId));
   for (const [field, text] of faults) errors.add(field, text);
   if (namesErased(db.$client, accountId, input.value ?? [])) errors.add('value', messages.erased('value'));
 }

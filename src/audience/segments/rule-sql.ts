@@ -4,7 +4,6 @@
  */
 import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type SegmentRule } from '../../database/schema/index.ts';
-import { english } from '../../errors/stored.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addDays, yearlyDays } from '../../time/zones.ts';
 import { byField } from '../contacts/contact-fields.ts';
@@ -327,7 +326,7 @@ function mailHolds({ operator, operands, named }: SegmentRule, bind: Bind): stri
       return outcome(`max(d.state = ${DELIVERY_STATE.cancelled})`);
     case 'did not arrive because':
       return outcome(
-        `max(d.state <> ${DELIVERY_STATE.accepted} AND d.reply IS NOT NULL AND english(reply_kind(d.reply)) = ${bind(english(operands[1] ?? ''))})`,
+        `max(d.state <> ${DELIVERY_STATE.accepted} AND d.reply IS NOT NULL AND reply_kind(d.reply) = ${bind(operands[1] ?? '')})`,
       );
     case 'unsubscribed':
       return outcome('max(d.unsubscribed_at IS NOT NULL)');

@@ -8,7 +8,7 @@ import type { Static } from 'typebox';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { RECIPIENT_ACTIVITIES, type RecipientActivity } from '../../delivery/reporting/recipients.ts';
-import { english, readable, readStored } from '../../errors/stored.ts';
+import { readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -132,7 +132,7 @@ function rulesOf(utr: string, { search, state, reason, link, did, domain }: Filt
   const mailRules: FormRule[] = [
     ...(state ? [mailRule(OPERATORS[state])] : []),
     ...(did ? [mailRule(OPERATORS[did])] : []),
-    ...(reason ? [mailRule('did not arrive because', readable(reason))] : []),
+    ...(reason ? [mailRule('did not arrive because', reason)] : []),
     ...(link ? [mailRule('clicked the link', link)] : []),
   ];
   return [
@@ -267,7 +267,7 @@ function Recipients({
             </option>
           ))}
         </select>
-        {filter.reason && <input type="hidden" name="reason" value={english(filter.reason)} />}
+        {filter.reason && <input type="hidden" name="reason" value={filter.reason} />}
         {filter.link && <input type="hidden" name="link" value={filter.link} />}
         {filter.did && <input type="hidden" name="did" value={filter.did} />}
         {filter.domain && <input type="hidden" name="domain" value={filter.domain} />}

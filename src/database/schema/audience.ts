@@ -254,7 +254,10 @@ export const suppressions = sqliteTable(
   (table) => [index('suppressions_user').on(table.user_id, table.id)],
 );
 
-/** One rule of a segment: a field, an operator as the API writes it, and the operands that the operator takes. */
+/**
+ * One rule of a segment: a field, an operator as the API writes it, and the operands that the operator takes. A reason among the operands
+ * is in its stored form (src/errors/stored.ts).
+ */
 export interface SegmentRule {
   field: string;
   /** The custom field's id; null for reserved fields and created_at. */

@@ -1,6 +1,6 @@
-/** The reasons in rules about mails that did not arrive: stored as the report's API gives them, shown in the user's language. */
-import { type PlainCode, sentence, sentenceInEnglish } from '../../../errors/sentences.ts';
-import { english, readable, readStored } from '../../../errors/stored.ts';
+/** The reasons in rules about mails that did not arrive: stored by their codes, shown in the user's language. */
+import { type PlainCode, sentence } from '../../../errors/sentences.ts';
+import { readStored, stored } from '../../../errors/stored.ts';
 import type { Language } from '../../../ui/words/index.ts';
 
 /**
@@ -17,18 +17,9 @@ const OWN_REASONS: readonly PlainCode[] = [
   'contact_deleted',
 ];
 
-/** Returns a reason, stored or in English, in the user's language. A reply of a mail server stays as it is. */
-export function reasonInWords(language: Language, reason: string): string {
-  return language.sentence(sentenceInEnglish(english(reason)) ?? readStored(reason));
-}
-
-/**
- * Returns the options for the choice of a reason: the service's own reasons. If the chosen reason is not one of them, it comes
- * first.
- */
-export function reasonOptions(language: Language, reason: string): { value: string; label: string }[] {
-  const chosen = readable(reason);
-  const own = OWN_REASONS.map((code) => String(sentence(code)));
+/** Returns the options for the choice of a reason: the service's own reasons. If the chosen reason is not one of them, it comes first. */
+export function reasonOptions(language: Language, chosen: string): { value: string; label: string }[] {
+  const own = OWN_REASONS.map((code) => stored(sentence(code)));
   const values = own.includes(chosen) ? own : [chosen, ...own];
-  return values.map((value) => ({ value, label: reasonInWords(language, value) }));
+  return values.map((value) => ({ value, label: language.sentence(readStored(value)) }));
 }

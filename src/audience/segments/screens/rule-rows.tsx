@@ -1,7 +1,6 @@
 /** The rules of a segment as rows: a field, an operator, and values. */
 
 import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
-import { readable } from '../../../errors/stored.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { plainSubject } from '../../../ui/components/subject.tsx';
@@ -164,7 +163,6 @@ function MailDetailField({ rule, at, problems }: { rule: Rule; at: number; probl
       {...field}
       label={language.say('segments.reason')}
       hint={language.say('segments.reason.hint')}
-      value={readable(field.value)}
       options={reasonOptions(language, field.value)}
     />
   );

@@ -1,12 +1,13 @@
 /** Describes the rules of a segment in a sentence. */
 
+import { readStored } from '../../../errors/stored.ts';
 import { plainSubject } from '../../../ui/components/subject.tsx';
 import { isWordKey, type Language } from '../../../ui/words/index.ts';
 import { countryNamer, fieldLabel, findCountry } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import { isValidValue } from '../../fields/custom-fields.ts';
+import { NOT_ARRIVED } from '../rules.ts';
 import type { RuleChoices, RuleField } from './choices.ts';
-import { reasonInWords } from './reasons.ts';
 import { type Draft, isFilledIn, operandsOf, type Rule, typeOf } from './rules.ts';
 
 /** Returns the sentence, such as “Everybody in Customers whose country is Germany”. Rules without a value are omitted. */
@@ -26,8 +27,8 @@ function ruleInWords(language: Language, rule: Rule, choices: RuleChoices): stri
   const type = typeOf(rule.field, choices.fields) ?? 'text';
   // The second operand of a rule about a mail is the number of a link, or the reason why the mail did not arrive.
   const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand, at) =>
-    type === 'mail' && at === 1 && rule.operator === 'did not arrive because'
-      ? language.say('segments.words.quoted', { value: reasonInWords(language, operand) })
+    type === 'mail' && at === 1 && rule.operator === NOT_ARRIVED
+      ? language.say('segments.words.quoted', { value: language.sentence(readStored(operand)) })
       : valueInWords(language, rule, type === 'mail' && at === 1 ? 'text' : type, operand, choices),
   );
   const event = eventOfField(rule.field);
