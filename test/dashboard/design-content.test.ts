@@ -94,7 +94,7 @@ t.test('a design that is too deep or has too much in it is refused, while others
   const hostile: [string, RegExp][] = [
     [within('<mj-section>'.repeat(35_000)), /more than 50 levels/],
     [within(`<mj-text>${'<a>'.repeat(150_000)}`), /more than 500 levels/],
-    [within('<mj-text></mj-text>'.repeat(20_000)), /more than 5000 elements/],
+    [within('<mj-text></mj-text>'.repeat(20_000)), /more than 5,000 elements/],
   ];
   for (const [mjml, problem] of hostile) {
     const order: string[] = [];
@@ -127,7 +127,7 @@ t.test('a mail that its values make too large is not shown', async (t) => {
   });
   t.match(await preview(`<p>${'((city))'.repeat(20_000)}</p>`), {
     status: 422,
-    body: { problem: /20000 placeholders and links: at most 10000/ },
+    body: { problem: /20,000 merge tags and links: at most 10,000/ },
   });
 });
 

@@ -85,7 +85,7 @@ t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', asy
   }
   const { status, body } = await app.page('POST', path, { json: { html: '((city))'.repeat(10_001) } });
   t.equal(status, 422);
-  t.match(body.problem, 'The mail has 10001 placeholders and links: at most 10000 are possible.');
+  t.match(body.problem, 'The e-mail has 10,001 merge tags and links: at most 10,000 are possible.');
   t.strictSame(app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get(), stored);
 });
 
@@ -249,6 +249,14 @@ t.test('what the page refuses, and why a link has ended, is said in the language
     ['/blocks/77', { name: 'x' }, 404, /nicht, oder es wurde gelöscht/],
     ['/versions/77', {}, 404, /nicht, oder es wurde gelöscht/],
     ['', { mjml: 'x'.repeat(9_000_000) }, 413, /zu groß/],
+    [
+      '',
+      { html: '((city))'.repeat(10_001) },
+      422,
+      /hat 10\.001 Platzhalter und Links; möglich sind höchstens 10\.000\./,
+    ],
+    ['', { mjml: '<p>' }, 422, /^Die Gestaltung ist kein MJML-Dokument\.$/],
+    ['/preview', { mjml: mail('<mj-include path="x" />') }, 422, /verwendet mj-include/],
   ];
   for (const [action, json, status, problem] of refusals)
     t.match(await post(action, json), { status, body: { problem } }, `${action} ${status}`);

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../errors/failure.ts';
-import type { Said } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { threadFile } from '../../thread-files.ts';
 import type { CheckedBuiltMail } from '../checks/built-mail.ts';
@@ -59,7 +59,6 @@ export type JobRequest = { [Name in keyof Jobs]: { name: Name; input: Jobs[Name]
 /** The thread's reply: the result, or the problem with the template in its stored form. */
 export type JobReply<Name extends keyof Jobs = keyof Jobs> = { result: Jobs[Name][1] } | { problem: string };
 
-const TOO_MUCH = 'The template is too large or too complicated.';
 const TIME_LIMIT_MS = 30_000;
 const MEMORY_LIMIT_MB = 512;
 /** The limit for short-lived objects. V8's default is several times as large and no faster. */
@@ -145,7 +144,7 @@ class CompileThread {
           throw new Error(`The compiling thread ended without an answer (${code}).`);
         }),
         setTimeout(timeLimit, undefined, { signal }).then(() => {
-          throw new ContentError(TOO_MUCH);
+          throw new ContentError(sentence('content_complicated'));
         }),
       ]);
       if (answer === undefined) throw new Error('The compiling thread answered nothing.');
@@ -154,7 +153,7 @@ class CompileThread {
       this.#worker = null;
       await worker.terminate();
       const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      if (isOutOfMemory) throw new ContentError(TOO_MUCH);
+      if (isOutOfMemory) throw new ContentError(sentence('content_complicated'));
       // The thread crashed or could not start, so the template is not at fault.
       throw error instanceof ContentError ? error : unavailable(error);
     } finally {

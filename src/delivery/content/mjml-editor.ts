@@ -1,6 +1,7 @@
 /** Converts templates between their stored form and the design editor, which supports only part of MJML. */
 
 import { Parser } from 'htmlparser2';
+import { sentence } from '../../errors/sentences.ts';
 import { ContentError } from './compiled-content.ts';
 import { escapeHtml } from './merge.ts';
 import { checkCount, checkDepth, type MjmlNode, parseMjml } from './mjml.ts';
@@ -57,7 +58,7 @@ export function editedTemplate(mjml: string, before: string): string {
     children: [...(head.length > 0 ? head : headElements({ ...drawn, children: parts })), ...body],
   };
   const template_json = JSON.stringify(template);
-  if (template_json.length > MAX_CHARACTERS) throw new ContentError('The design is too large to be stored.');
+  if (template_json.length > MAX_CHARACTERS) throw new ContentError(sentence('design_too_large'));
   parseMjml(template_json);
   return template_json;
 }
@@ -97,7 +98,7 @@ function unwrap(element: MjmlNode): MjmlNode {
   const { [KEPT_HTML]: html, [KEPT_MJML]: mjml, ...others } = attributes;
   if (tagName === 'mj-raw' && mjml !== undefined) {
     const [kept, ...more] = fromMarkup(`<mjml>${mjml}</mjml>`).children;
-    if (kept === undefined || more.length > 0) throw new ContentError('A part in MJML is not one element.');
+    if (kept === undefined || more.length > 0) throw new ContentError(sentence('design_part'));
     return kept;
   }
   // The editor escapes style sheets as if they were text.
@@ -156,7 +157,7 @@ export function fromMarkup(markup: string): MutableNode {
       onopentag(tagName, attributes) {
         if (verbatim !== null) {
           if (++htmlDepth > MAX_HTML_DEPTH)
-            throw new ContentError(`The design's HTML is nested more than ${MAX_HTML_DEPTH} levels deep.`);
+            throw new ContentError(sentence('design_nested', { count: MAX_HTML_DEPTH }));
           if (tagName === verbatim.node.tagName) verbatim.depth++;
           return;
         }
@@ -185,7 +186,7 @@ export function fromMarkup(markup: string): MutableNode {
   );
   parser.end(markup);
   const [root] = top.children;
-  if (root?.tagName !== 'mjml') throw new ContentError('The design is not an MJML document.');
+  if (root?.tagName !== 'mjml') throw new ContentError(sentence('design_not_mjml'));
   return root;
 }
 

@@ -1,4 +1,5 @@
 /** Checks templates in MJML's JSON form node by node, and renders them to HTML without access to the file system. */
+import { sentence } from '../../errors/sentences.ts';
 import { isObject, parseJson } from '../../json.ts';
 import { SHOW_TO } from './block-attributes.ts';
 import { ContentError } from './compiled-content.ts';
@@ -32,19 +33,19 @@ interface Count {
  * @throws ContentError with a message for the owner.
  */
 export function parseMjml(json: string): MjmlNode {
-  if (hasMoreParts(json, MAX_PARTS)) throw new ContentError(`The template has more than ${MAX_PARTS} parts.`);
+  if (hasMoreParts(json, MAX_PARTS)) throw new ContentError(sentence('mjml_parts', { count: MAX_PARTS }));
   const value = parseJson(json);
-  if (value === undefined) throw new ContentError('The template is not valid JSON.');
+  if (value === undefined) throw new ContentError(sentence('mjml_not_json'));
   if (!isObject(value) || value.tagName !== 'mjml') {
-    throw new ContentError('The template is not an MJML document: an object whose tagName is mjml.');
+    throw new ContentError(sentence('mjml_no_document'));
   }
   const root = toNode(value, 0, { elements: 0 });
   if (!root.children?.some((child) => child.tagName === 'mj-body')) {
-    throw new ContentError('The template has no mj-body.');
+    throw new ContentError(sentence('mjml_no_body'));
   }
   const { selectors, elements } = countInlined(root);
   if (selectors * elements > MAX_INLINED) {
-    throw new ContentError('The template has too many styles with the attribute inline for its number of elements.');
+    throw new ContentError(sentence('mjml_styles'));
   }
   return root;
 }
@@ -82,40 +83,38 @@ export async function renderMjml(root: MjmlNode, preview: boolean): Promise<stri
 
 /** Throws ContentError if an element is nested too deeply. */
 export function checkDepth(depth: number): void {
-  if (depth > MAX_DEPTH) throw new ContentError(`The template is nested more than ${MAX_DEPTH} levels deep.`);
+  if (depth > MAX_DEPTH) throw new ContentError(sentence('mjml_nested', { count: MAX_DEPTH }));
 }
 
 /** Throws ContentError if there are too many elements. */
 export function checkCount(elements: number): void {
-  if (elements > MAX_ELEMENTS) throw new ContentError(`The template has more than ${MAX_ELEMENTS} elements.`);
+  if (elements > MAX_ELEMENTS) throw new ContentError(sentence('mjml_elements', { count: MAX_ELEMENTS }));
 }
 
 function toNode(value: unknown, depth: number, count: Count): MjmlNode {
   checkDepth(depth);
   checkCount(++count.elements);
   if (!isObject(value) || typeof value.tagName !== 'string') {
-    throw new ContentError('The template has an element without a tagName.');
+    throw new ContentError(sentence('mjml_no_tag'));
   }
   const { tagName, attributes = {}, children, content } = value;
   if (!/^mj(?:ml|-[a-z-]+)$/.test(tagName)) throw unknownElement(tagName);
-  if (!isObject(attributes)) throw new ContentError(`The template's ${tagName} has attributes that are not an object.`);
+  if (!isObject(attributes)) throw new ContentError(sentence('mjml_attributes', { name: tagName }));
   if (children !== undefined && !Array.isArray(children)) {
-    throw new ContentError(`The template's ${tagName} has children that are not a list.`);
+    throw new ContentError(sentence('mjml_children', { name: tagName }));
   }
   if (content !== undefined && typeof content !== 'string') {
-    throw new ContentError(`The template's ${tagName} has content that is not a text.`);
+    throw new ContentError(sentence('mjml_content', { name: tagName }));
   }
   if (tagName === 'mj-include' || (content && /<mj-include\b/i.test(content))) {
-    throw new ContentError(
-      'The template uses mj-include, which has no meaning here: put the included part in its place.',
-    );
+    throw new ContentError(sentence('mjml_include'));
   }
   const present = Object.entries(attributes).filter(([, text]) => text !== null);
   const own = present.map(([name, text]) => [name, String(text)]);
   const clean = { tagName, attributes: Object.fromEntries(own) as Record<string, string> };
   // MJML uses the name as a regular expression.
   if (tagName === 'mj-font' && !/^[\w -]*$/.test(clean.attributes.name ?? '')) {
-    throw new ContentError('The template names a font with characters other than letters, digits, spaces and hyphens.');
+    throw new ContentError(sentence('mjml_font'));
   }
   return {
     ...clean,
@@ -125,7 +124,7 @@ function toNode(value: unknown, depth: number, count: Count): MjmlNode {
 }
 
 function unknownElement(tagName: string): ContentError {
-  return new ContentError(`The template uses an element MJML does not have: ${tagName.slice(0, 40)}.`);
+  return new ContentError(sentence('mjml_unknown', { name: tagName.slice(0, 40) }));
 }
 
 function without(parent: MjmlNode, tagName: string): MjmlNode {

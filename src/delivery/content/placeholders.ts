@@ -322,13 +322,15 @@ const MAX_COUNTED = 5 * MAX_PLACEHOLDERS;
 const WEB_LINK = /\bhref["\\]{0,2}\s{0,8}[=:][\s"'\\]{0,8}https?:/gi;
 
 /** Returns the problem if template code or HTML has too many placeholders and links for a mail; otherwise null. */
-export function placeholderProblem(code: string): string | null {
+export function placeholderProblem(code: string): Sentence | null {
   let count = 0;
   for (const matches of [findPlaceholders(code), code.matchAll(WEB_LINK)])
     for (const _ of matches) if (++count > MAX_COUNTED) break;
   if (count <= MAX_PLACEHOLDERS) return null;
-  const counted = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
-  return `The mail has ${counted} placeholders and links: at most ${MAX_PLACEHOLDERS} are possible.`;
+  const most = MAX_PLACEHOLDERS;
+  return count > MAX_COUNTED
+    ? sentence('content_placeholders_over', { count: MAX_COUNTED, most })
+    : sentence('content_placeholders', { count, most });
 }
 
 /**

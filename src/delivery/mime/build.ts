@@ -1,5 +1,7 @@
 /** Compiles a template to content: HTML with preheader, footer and pixel added, split into merge templates at its placeholders. */
+
 import { Parser } from 'htmlparser2';
+import { sentence } from '../../errors/sentences.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { FOOTER_LINK_MARK, footerFor, footerLinkPlaceholder, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, isLink, type Region } from '../content/html-regions.ts';
@@ -63,7 +65,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
   );
   const pieces = [...htmlTemplate, ...textTemplate];
   const characters = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
-  if (characters > MAX_CHARACTERS) throw new ContentError('The mail has more than 8 million characters.');
+  if (characters > MAX_CHARACTERS) throw new ContentError(sentence('content_long'));
   const targets = [...links.keys()];
   const placeholders = placeholderNames([
     scan(source.subject),
@@ -92,7 +94,7 @@ async function sourceHtml(source: ContentSource): Promise<string> {
     const design = parseMjml(withPublicPictures(template_json, publicUrl));
     return renderMjml(linkRules?.content ? withBlockNames(design, linkRules, publicUrl) : design, preheader === '');
   }
-  if (!template_html?.trim()) throw new ContentError('The mail has no content.');
+  if (!template_html?.trim()) throw new ContentError(sentence('content_empty'));
   return withPublicPictures(template_html, publicUrl);
 }
 
@@ -244,8 +246,7 @@ function checkHtmlDepth(html: string): void {
   let depth = 0;
   const parser = new Parser({
     onopentag() {
-      if (++depth > MAX_DEPTH)
-        throw new ContentError(`The mail's HTML is nested too deeply: more than ${MAX_DEPTH} levels.`);
+      if (++depth > MAX_DEPTH) throw new ContentError(sentence('content_nested', { count: MAX_DEPTH }));
     },
     onclosetag() {
       depth--;

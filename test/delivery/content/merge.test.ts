@@ -38,8 +38,8 @@ t.test('a placeholder is found wherever two parentheses around a name are, in an
 t.test('placeholders and links are counted together, and 2 MiB of hostile text is read once', async (t) => {
   const link = '<a href="https://e.com">';
   t.equal(placeholderProblem('((a))'.repeat(5000) + link.repeat(5000)), null);
-  t.match(placeholderProblem('((a))'.repeat(5001) + link.repeat(5000)), 'has 10001 placeholders');
-  t.match(placeholderProblem('((a))'.repeat(50_001)), 'has more than 50000 placeholders');
+  t.match(String(placeholderProblem('((a))'.repeat(5001) + link.repeat(5000))), 'has 10001 placeholders');
+  t.match(String(placeholderProblem('((a))'.repeat(50_001))), 'has more than 50000 placeholders');
   const fill = (piece: string) => piece.repeat(Math.ceil((2 * 1024 * 1024) / piece.length));
   const seconds = (text: string) => {
     const { user } = process.cpuUsage();

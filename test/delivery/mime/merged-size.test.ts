@@ -4,6 +4,7 @@ import { type Content, ContentError } from '../../../src/delivery/content/compil
 import { scan } from '../../../src/delivery/content/placeholders.ts';
 import { MAX_MERGED, MergedSize, MergedTooLarge } from '../../../src/delivery/mime/merged-size.ts';
 import { prepare } from '../../../src/delivery/mime/message.ts';
+import { sentence } from '../../../src/errors/sentences.ts';
 import { startApp } from '../../support/app.ts';
 import { mustSucceed, sendCampaign } from '../../support/campaign.ts';
 import { content, facts, recipient, render } from '../../support/mails/sample-message.ts';
@@ -74,7 +75,7 @@ t.test('a template of a few kilobytes that is compiled to more than 8 million ch
     ],
   });
   const source = { template_json, template_html: null, subject: '', preheader: '', tracking: false, footer: false };
-  await t.rejects(buildContent(source), new ContentError('The mail has more than 8 million characters.'));
+  await t.rejects(buildContent(source), new ContentError(sentence('content_long')));
 });
 
 t.test('a recipient whose values make the mail too large fails with a reason, the others get it', async (t) => {

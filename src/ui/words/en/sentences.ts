@@ -39,6 +39,11 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   held_own_segment_deleted: 'The chosen segment was deleted',
   held_type_of_segment_deleted: 'The list of a segment of the campaign was deleted',
   held_type_of_own_segment_deleted: 'The list of the chosen segment was deleted',
+  content_empty: 'The e-mail has no content.',
+  content_long: 'The e-mail has more than 8 million characters.',
+  content_nested: 'The HTML of the e-mail is nested too deeply: more than {count} levels.',
+  content_placeholders: 'The e-mail has {count} merge tags and links: at most {most} are possible.',
+  content_placeholders_over: 'The e-mail has more than {count} merge tags and links: at most {most} are possible.',
   held_settings: 'There is no tracking domain, so unsubscribe links would work on this machine only',
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
   settings_address:

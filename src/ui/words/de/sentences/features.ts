@@ -45,6 +45,33 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   condition_no_end: 'ihr ((end)) fehlt',
   condition_unclosed: 'ihr schließendes )) fehlt, oder sie enthält einen Zeilenumbruch oder Klammern',
 
+  content_empty: 'Die Mail hat keinen Inhalt.',
+  content_long: 'Die Mail hat mehr als 8 Millionen Zeichen.',
+  content_nested: 'Das HTML der Mail ist zu tief verschachtelt: mehr als {count} Ebenen.',
+  content_placeholders: 'Die Mail hat {count} Platzhalter und Links; möglich sind höchstens {most}.',
+  content_placeholders_over: 'Die Mail hat mehr als {count} Platzhalter und Links; möglich sind höchstens {most}.',
+  content_complicated: 'Die Vorlage ist zu groß oder zu kompliziert.',
+  mjml_parts: 'Das JSON der Vorlage hat mehr als {count} Teile.',
+  mjml_not_json: 'Die Vorlage ist kein gültiges JSON.',
+  mjml_no_document: 'Die Vorlage ist kein MJML-Dokument: Sie muss ein Objekt mit dem tagName mjml sein.',
+  mjml_no_body: 'In der Vorlage fehlt das Element mj-body.',
+  mjml_styles: 'Die Vorlage hat für die Zahl ihrer Elemente zu viele Stile mit dem Attribut inline.',
+  mjml_nested: 'Die Vorlage ist mehr als {count} Ebenen tief verschachtelt.',
+  mjml_elements: 'Die Vorlage hat mehr als {count} Elemente.',
+  mjml_no_tag: 'Die Vorlage hat ein Element ohne tagName.',
+  mjml_attributes: 'In der Vorlage sind die Attribute (attributes) von {name} kein Objekt.',
+  mjml_children: 'In der Vorlage sind die Kinder (children) von {name} keine Liste.',
+  mjml_content: 'In der Vorlage ist der Inhalt (content) von {name} kein Text.',
+  mjml_include:
+    'Die Vorlage verwendet mj-include, das hier keine Bedeutung hat: Setzen Sie den eingebundenen Teil an dessen Stelle.',
+  mjml_font:
+    'Die Vorlage nennt eine Schrift mit anderen Zeichen als Buchstaben, Ziffern, Leerzeichen und Bindestrichen.',
+  mjml_unknown: 'Die Vorlage verwendet ein Element, das es in MJML nicht gibt: {name}.',
+  design_too_large: 'Die Gestaltung ist zu groß und lässt sich nicht speichern.',
+  design_part: 'Ein Teil in MJML ist nicht genau ein Element.',
+  design_nested: 'Das HTML der Gestaltung ist mehr als {count} Ebenen tief verschachtelt.',
+  design_not_mjml: 'Die Gestaltung ist kein MJML-Dokument.',
+
   // Feeds.
   feed_address: 'Geben Sie die Adresse eines Feeds an, etwa https://example.com/feed.xml.',
   feed_plain: 'Die Adresse muss mit https:// beginnen, damit unterwegs niemand die Beiträge ändern kann.',
