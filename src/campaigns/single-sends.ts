@@ -110,8 +110,7 @@ export function templateErrors(input: {
   text?: string;
 }): [string, Said][] {
   const { template_json, template_html, subject = '', preheader = '', text = '' } = input;
-  if (template_json && template_html)
-    return [['template_html', 'The template html must be empty when template json is given.']];
+  if (template_json && template_html) return [['template_html', sentence('content_twice')]];
   const inJson = template_json ? (templateProblem(template_json) ?? placeholderProblem(template_json)) : null;
   const inHtml = template_html ? (placeholderProblem(template_html) ?? htmlConditionProblem(template_html)) : null;
   const problems = [
@@ -155,11 +154,11 @@ function scheduleErrors({ clock, config }: SingleSendDeps, input: Partial<Single
   const date = parseScheduleDate(input.schedule_date ?? '');
   const time = parseScheduleTime(input.schedule_time ?? '');
   if (!input.schedule_date) errors.push(['schedule_date', messages.required('schedule_date')]);
-  else if (date === null) errors.push(['schedule_date', 'The schedule date is not a valid date.']);
+  else if (date === null) errors.push(['schedule_date', sentence('schedule_date_wrong')]);
   if (!input.schedule_time) errors.push(['schedule_time', messages.required('schedule_time')]);
-  else if (time === null) errors.push(['schedule_time', 'The schedule time is not a valid time.']);
+  else if (time === null) errors.push(['schedule_time', sentence('schedule_time_wrong')]);
   if (date !== null && time !== null && toUtc(date, time, config.TIME_ZONE) <= clock.now()) {
-    errors.push(['schedule_date', 'The schedule date must be in the future.']);
+    errors.push(['schedule_date', sentence('schedule_past')]);
   }
   return errors;
 }

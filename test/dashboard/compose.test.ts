@@ -11,12 +11,13 @@ import { createSend, outboxOf, RECALL, readyToSend, sendDetails } from '../suppo
 type Form = Record<string, unknown> | [string, string][];
 
 /** Opens pages and sends their forms as a user of this role. A form has what the page's hidden inputs have, unless it is given. */
-function writer(app: TestApp, role: Role = 'editor', name: string = role) {
+function writer(app: TestApp, role: Role = 'editor', name: string = role, language = 'en-GB') {
   const session = cookieOf(app, addPerson(app, role, { name, email: `${name}@example.org` }));
   let flash = '';
   const ask = async (method: 'GET' | 'POST', path: string, form?: Form) => {
     const cookie = `${session}; ${flash}`;
-    const answer = await app.page(method, path, { headers: { ...FROM_PAGE, cookie }, ...(form && { form }) });
+    const headers = { ...FROM_PAGE, cookie, 'accept-language': language };
+    const answer = await app.page(method, path, { headers, ...(form && { form }) });
     flash = String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
     return answer;
   };
@@ -272,9 +273,12 @@ t.test('a mailing is scheduled in a time zone, and stays scheduled when it is ch
   const utr = await begin(t, ada);
   await fill(ada, utr);
   const path = `/campaigns/${utr}/edit/schedule`;
-  const past = await (await ada.open(path)).send({ when: 'later', date: '2025-01-20', time: '09:00', zone: 'UTC' });
+  const early = { when: 'later', date: '2025-01-20', time: '09:00', zone: 'UTC' };
+  const past = await (await ada.open(path)).send(early);
   t.equal(past.status, 422);
   t.match(past.text, /value="2025-01-20".*The schedule date must be in the future/s);
+  const inGerman = await (await writer(app, 'editor', 'jan', 'de').open(path)).send(early);
+  t.match(inGerman.text, 'Der Zeitpunkt muss in der Zukunft liegen.');
   const sent = await (await ada.open(path)).send({ when: 'later', date: '2026-01-20', time: '09:00', zone: 'UTC' });
   t.equal(sent.status, 303);
   t.match(await ada.get(`/campaigns/${utr}`), 'Scheduled for Tuesday, 20 January 2026 at 09:00 (UTC).');

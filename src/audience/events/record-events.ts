@@ -1,9 +1,11 @@
 /** Records events that other programs report about contacts, with the counters of each contact. */
+
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { Db } from '../../database/open.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { invalid } from '../../errors/failure.ts';
+import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { countErasedAddresses } from '../contacts/erased-addresses.ts';
 import { upsertAll } from '../contacts/upsert.ts';
@@ -228,8 +230,7 @@ class Words {
     const words = this.#client
       .prepare<[number], { count: number }>('SELECT count(*) AS count FROM event_words WHERE user_id = ?')
       .get(this.#account);
-    if ((words?.count ?? 0) >= MAX_WORDS)
-      throw invalid(field, `An account may not have more than ${MAX_WORDS} names of events and properties.`);
+    if ((words?.count ?? 0) >= MAX_WORDS) throw invalid(field, sentence('event_names_most', { count: MAX_WORDS }));
     return Number(
       this.#client
         .prepare<[number, string]>('INSERT INTO event_words (user_id, word) VALUES (?, ?)')

@@ -82,8 +82,7 @@ export const addField = operation({
     const { fields } = db.get<{ fields: number }>(
       sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${accountId}`,
     );
-    if (fields >= MAX_FIELDS)
-      errors.add('field_name', `An account may not have more than ${MAX_FIELDS} custom fields.`);
+    if (fields >= MAX_FIELDS) errors.add('field_name', sentence('fields_most', { count: MAX_FIELDS }));
     if (isTaken(context, field_name)) errors.add('field_name', messages.taken('field_name'));
   },
   async run(context, field) {

@@ -81,7 +81,7 @@ export class CsvParser {
   /** Ends the file; returns the last row if the file does not end with a line break. */
   end(): CsvBatch {
     this.#parse(this.#waitingCr, this.#waitingCr.length);
-    if (this.#state === 'quoted') throw new CsvError(this.#rowLine, 'A quote is opened but never closed.');
+    if (this.#state === 'quoted') throw new CsvError(this.#rowLine, sentence('file_quote'));
     if (this.#state === 'skipping') this.#endMalformed();
     else if (this.#state !== 'row start') this.#endRow('');
     return this.#takeBatch();
@@ -181,15 +181,15 @@ export class CsvParser {
     }
     this.#rowLength += cell.length;
     if (cell.length > MAX_CELL) this.#refuseCell();
-    if (this.#rowLength > MAX_ROW) throw new CsvError(this.#rowLine, `The row is longer than ${MAX_ROW} characters.`);
+    if (this.#rowLength > MAX_ROW) throw new CsvError(this.#rowLine, sentence('file_row_long', { count: MAX_ROW }));
     if (this.#row.push(unescapeFormula(cell)) > MAX_COLUMNS) {
-      throw new CsvError(this.#rowLine, `The row has more than ${MAX_COLUMNS} columns.`);
+      throw new CsvError(this.#rowLine, sentence('file_columns', { count: MAX_COLUMNS }));
     }
   }
 
   #refuseCell(): never {
-    const guess = this.#state === 'quoted' ? ', or a closing quote is missing' : '';
-    throw new CsvError(this.#rowLine, `A cell is longer than ${MAX_CELL} characters${guess}.`);
+    const code = this.#state === 'quoted' ? 'file_cell_unclosed' : 'file_cell_long';
+    throw new CsvError(this.#rowLine, sentence(code, { count: MAX_CELL }));
   }
 
   #endRow(lastCell: string): void {

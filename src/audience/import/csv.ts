@@ -1,7 +1,7 @@
 /** Reads an uploaded CSV file: encoding, delimiter and header first, then its rows in batches. */
 
 import { isUtf8 } from 'node:buffer';
-import { sentence } from '../../errors/sentences.ts';
+import { type PlainCode, sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 
@@ -69,7 +69,7 @@ function namedDelimiter(head: string): string | null {
   const delimiter = /^sep=([^\r\n]*)(?=[\r\n]|$)/i.exec(head)?.[1];
   if (delimiter === undefined) return null;
   if (/^[^"\w]$/.test(delimiter)) return delimiter;
-  throw new CsvError(1, 'The line sep= must name one character that is not a letter, digit or quote.');
+  throw new CsvError(1, sentence('file_separator'));
 }
 
 /**
@@ -99,12 +99,12 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   const line = batches.flatMap((batch) => batch.lines)[headerRow] ?? Number.POSITIVE_INFINITY;
   const [malformed] = batches.flatMap((batch) => batch.malformed);
   if (malformed !== undefined && malformed < line) {
-    throw new CsvError(malformed, 'Text follows a closing quote in the header row.');
+    throw new CsvError(malformed, sentence('file_header_text'));
   }
   if (header !== undefined) return header;
   throw new CsvError(
     null,
-    head.isWhole ? sentence('file_empty') : `The header row does not end within ${HEAD_CHARACTERS} characters.`,
+    head.isWhole ? sentence('file_empty') : sentence('file_header_long', { count: HEAD_CHARACTERS }),
   );
 }
 
@@ -136,11 +136,11 @@ const MARKS: readonly { encoding: Encoding; mark: Buffer }[] = [
   { encoding: 'utf-16be', mark: Buffer.of(0xfe, 0xff) },
 ];
 
-const NOT_CSV: readonly { magic: Buffer; name: string }[] = [
-  { magic: Buffer.from('PK\x03\x04'), name: 'a ZIP archive or an Excel workbook (.xlsx)' },
-  { magic: Buffer.from('PK\x05\x06'), name: 'an empty ZIP archive' },
-  { magic: Buffer.of(0x1f, 0x8b), name: 'a gzip archive' },
-  { magic: Buffer.of(0xd0, 0xcf, 0x11, 0xe0), name: 'an Excel workbook (.xls)' },
+const NOT_CSV: readonly { magic: Buffer; problem: PlainCode }[] = [
+  { magic: Buffer.from('PK\x03\x04'), problem: 'file_zip' },
+  { magic: Buffer.from('PK\x05\x06'), problem: 'file_zip_empty' },
+  { magic: Buffer.of(0x1f, 0x8b), problem: 'file_gzip' },
+  { magic: Buffer.of(0xd0, 0xcf, 0x11, 0xe0), problem: 'file_xls' },
 ];
 
 /** The number of bytes at the beginning of a file that tell a byte order mark or an archive. */
@@ -165,8 +165,8 @@ async function detectEncoding(bytes: AsyncIterable<Buffer>): Promise<DetectedEnc
     }
     if (!isValid && head.length === HEAD_BYTES) break;
   }
-  for (const { magic, name } of NOT_CSV) {
-    if (startsWith(head, magic)) throw new CsvError(null, `The file is ${name}, not a CSV file.`);
+  for (const { magic, problem } of NOT_CSV) {
+    if (startsWith(head, magic)) throw new CsvError(null, sentence(problem));
   }
   const marked = MARKS.find(({ mark }) => startsWith(head, mark));
   const markLength = marked?.mark.length ?? 0;
@@ -210,11 +210,7 @@ async function createDecoder(encoding: Encoding): Promise<Decoder> {
 }
 
 function withoutNul(text: string): string {
-  if (text.includes('\0'))
-    throw new CsvError(
-      null,
-      'The file contains NUL characters: it is not a CSV file, or UTF-16 without a byte order mark.',
-    );
+  if (text.includes('\0')) throw new CsvError(null, sentence('file_nul'));
   return text;
 }
 

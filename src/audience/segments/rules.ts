@@ -5,7 +5,7 @@
 import type { Db } from '../../database/open.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { type Said, sentenceInEnglish } from '../../errors/sentences.ts';
+import { type Said, sentence, sentenceInEnglish } from '../../errors/sentences.ts';
 import { readStored, stored } from '../../errors/stored.ts';
 import { reservedField } from '../contacts/contact-fields.ts';
 import { EVENT_FIELD, eventOfField, parseFilter } from '../events/names.ts';
@@ -123,7 +123,7 @@ export function parseRules(
     rules.push({ ...field, operator, operands, ...(named && { named }) });
   });
   if (countMailsRules(rules) > MAX_MAILS_RULES)
-    errors.push(['select_field', `A segment may not have more than ${MAX_MAILS_RULES} rules about mails received.`]);
+    errors.push(['select_field', sentence('segment_mails_rules_most', { count: MAX_MAILS_RULES })]);
   if (used < value.length && errors.length === 0) errors.push(['value', messages.selected('value')]);
   return { rules, errors };
 }

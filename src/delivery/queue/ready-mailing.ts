@@ -2,7 +2,9 @@
  * Makes mailings ready to render. A ready mailing is made from plain data, so that a sender node makes the same mails as the service
  * itself.
  */
+
 import { asciiAddress, domainOf } from '../../audience/contacts/addresses.ts';
+import { SaidError, sentence } from '../../errors/sentences.ts';
 import type { Content } from '../content/compiled-content.ts';
 import type { Values } from '../content/merge.ts';
 import { type CustomName, contactFieldsFor, contactLanguage, LANGUAGE_FIELDS, mergeValues } from '../content/values.ts';
@@ -116,7 +118,7 @@ export interface ReadyMailing {
   readonly key: DkimKey | null;
 }
 
-/** Makes a mailing ready to render. Throws an Error if its sender has no valid address. */
+/** Makes a mailing ready to render. Throws a SaidError if its sender has no valid address. */
 export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDeps): ReadyMailing {
   const { frozen, sender, names, origin, bounceDomain, secret } = source;
   const attached = source.attached ? MailData.of(source.attached) : null;
@@ -127,7 +129,7 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
   const isCampaign = source.owner_kind !== 'system' && source.owner_kind !== 'form';
   // The displayed domain may be international; the mail and its envelope need the ASCII form.
   const from = asciiAddress(from_email);
-  if (from === null) throw new Error('its sender has no valid address');
+  if (from === null) throw new SaidError(sentence('mail_sender_address'));
   const domain = domainOf(from);
   // A mail that is retried keeps its Message-ID, even if the sender has changed.
   const idDomain = domainOf(asciiAddress(frozen.from_email) ?? from);

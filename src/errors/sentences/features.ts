@@ -28,6 +28,7 @@ export const FEATURE_SENTENCES = {
   block_name: 'The block needs a name of one line.',
 
   // Faults of conditions in mails.
+  content_twice: 'The template html must be empty when template json is given.',
   content_invalid: 'The {field} is invalid: {problem}',
   condition_fault: 'The condition in line {line}, column {column} ({begin}…): {fault}.',
   condition_no_name: 'the name of a merge tag is missing',

@@ -70,7 +70,7 @@ function problemOf(db: Db, file: string): Sentence | null {
     if (!tables.every((table) => hasTable(db.$client, table))) return sentence('backup_foreign', { file });
     if (schemaState(db.$client) === 'newer') return sentence('backup_newer', { file });
     const foreign = findForeignPart(db.$client);
-    if (foreign !== null) return damaged(`${foreign} is not as Sendlark made it`);
+    if (foreign !== null) return damaged(sentence('backup_changed', { name: foreign }));
     // The triggers may be from another release, or malicious. The upgrade installs the triggers of this release.
     if (hasTriggersOutsideMigrations(db.$client) && !hasCurrentTriggers(db.$client)) dropTriggers(db.$client);
     const integrity = checkIntegrity(db);

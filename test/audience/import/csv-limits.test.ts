@@ -2,6 +2,7 @@
 import t from 'tap';
 import { type OpenCsv, readCsv } from '../../../src/audience/import/csv.ts';
 import { CsvError, MAX_CELL, MAX_COLUMNS, MAX_ROW } from '../../../src/audience/import/csv-parse.ts';
+import { Sentence } from '../../../src/errors/sentences.ts';
 import { file, parse, readAll } from './csv-files.ts';
 
 const MEBIBYTE = Buffer.alloc(1024 * 1024, 'a');
@@ -42,7 +43,11 @@ t.test('a file that is not CSV is refused with a message', async (t) => {
     ['a malformed header alone', file('"email"x'), /^Line 1: Text follows/],
     ['an unclosed quote', file('email\na@x.com\n"b@x.com\nc@x.com\n'), /^Line 3: A quote is opened but never closed/],
   ];
-  for (const [name, open, message] of cases) await t.rejects(readAll(open), { constructor: CsvError, message }, name);
+  for (const [name, open, message] of cases) {
+    // With a code, so that pages show it in their language.
+    const said = { values: message.source.startsWith('^Line') ? { text: Sentence } : {}, code: String };
+    await t.rejects(readAll(open), { constructor: CsvError, message, said }, name);
+  }
 });
 
 t.test('cells, rows and columns may be exactly as long as the limits', async (t) => {

@@ -44,6 +44,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   content_nested: 'The HTML of the e-mail is nested too deeply: more than {count} levels.',
   content_placeholders: 'The e-mail has {count} merge tags and links: at most {most} are possible.',
   content_placeholders_over: 'The e-mail has more than {count} merge tags and links: at most {most} are possible.',
+  content_twice: 'Give either HTML or MJML, not both.',
+  segment_mails_rules_most: 'A segment may not have more than {count} rules about e-mails received.',
   held_settings: 'There is no tracking domain, so unsubscribe links would work on this machine only',
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
   settings_address:

@@ -31,6 +31,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   block_name: 'Der Baustein braucht einen einzeiligen Namen.',
 
   // Faults of conditions in mails.
+  content_twice: 'Geben Sie HTML oder MJML an, nicht beides.',
   content_invalid: 'Im Feld „{field}“ ist ein Fehler: {problem}',
   condition_fault: 'Die Bedingung in Zeile {line}, Spalte {column} ({begin}…): {fault}.',
   condition_no_name: 'der Name eines Platzhalters fehlt',
