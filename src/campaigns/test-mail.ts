@@ -18,7 +18,7 @@ import { isTestMode, isUnverified } from '../delivery/transport/relays/in-use.ts
 import { conflict, invalid } from '../errors/failure.ts';
 import { messages } from '../errors/field-errors.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
-import { english } from '../errors/stored.ts';
+import { readStored } from '../errors/stored.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { SingleSendActionDeps } from './single-sends.ts';
 
@@ -169,8 +169,10 @@ function listIneligible(db: Db, mailingId: number): { email: string; reason: str
     .all(mailingId);
 }
 
-/** Returns the sentence that names the addresses that may not get mail, with the reasons. */
+/** Returns the sentence that names the addresses, at least one, that may not get mail, with the reasons. */
 function refusal(refused: readonly { email: string; reason: string }[]): Sentence {
-  const who = refused.map(({ email, reason }) => `${email} (${english(reason)})`).join(', ');
-  return sentence('no_test_sent', { who });
+  const each = refused.map(({ email, reason }) =>
+    sentence('test_refused', { address: email, reason: readStored(reason) }),
+  );
+  return sentence('no_test_sent', { who: each.reduce((who, more) => sentence('test_refused_more', { who, more })) });
 }

@@ -15,6 +15,7 @@ import { frameMail } from '../delivery/shown/mail-frame.ts';
 import { readParts } from '../delivery/shown/mail-parts.ts';
 import { sketchMail } from '../delivery/shown/mail-sketch.ts';
 import { checkShown, mergeShown, showContent, showCopy } from '../delivery/shown/shown-content.ts';
+import { sentence } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
 
 const jobs: { [Name in keyof Jobs]: (input: Jobs[Name][0]) => Jobs[Name][1] | Promise<Jobs[Name][1]> } = {
@@ -54,8 +55,8 @@ async function answer<Name extends keyof Jobs>({
   } catch (error) {
     if (error instanceof ContentError) return { problem: stored(error.said) };
     // Only the template differs from job to job, so an error that a library throws is caused by the template too.
-    const reason = error instanceof RangeError ? 'it is too large or nested too deeply' : String(error);
-    return { problem: `The template could not be compiled: ${reason}.` };
+    const reason = error instanceof RangeError ? sentence('content_overflow') : String(error);
+    return { problem: stored(sentence('content_not_compiled', { reason })) };
   }
 }
 

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import type { TestApp } from '../support/app.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
 import { createSend, outboxOf, readyToSend } from '../support/single-sends.ts';
+import { visitor } from '../support/visitor.ts';
 
 type Form = Record<string, string>;
 
@@ -131,6 +132,11 @@ t.test('each variant is looked at and sent as a test mail', async (t) => {
   t.match(await refusal('ada'), 'No test was sent: Enter a valid e-mail address.');
   await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'gone@example.org' } });
   t.match(await refusal('gone@example.org'), 'gone@example.org (unsubscribed from all mail)');
+  await app.one.call('POST', '/global-unsubscribes/save', { form: { email_address: 'away@example.org' } });
+  const form = { email_address: 'gone@example.org, away@example.org' };
+  const inGerman = await visitor(app, 'owner', { language: 'de' }).send(`/campaigns/${utr}/edit/test`, form);
+  const refused = 'gone@example.org (Von allen Mails abgemeldet), away@example.org (Von allen Mails abgemeldet)';
+  t.match(inGerman.text, refused);
   t.match(await refusal(Array.from({ length: 11 }, (_, at) => `a${at}@example.org`).join()), /No test was sent: .*10/);
   const cookie = cookieOf(app, addPerson(app, 'viewer', { name: 'Vic' }));
   const preview = (query: string) =>

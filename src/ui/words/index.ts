@@ -23,17 +23,7 @@ export function isWordKey(value: unknown): value is WordKey {
 }
 
 /** The names of values in sentences that users have chosen. Such values are shown unchanged. */
-const UNCHANGED_VALUES: readonly string[] = [
-  'subject',
-  'segment',
-  'field',
-  'type',
-  'file',
-  'name',
-  'who',
-  'kind',
-  'address',
-];
+const UNCHANGED_VALUES: readonly string[] = ['subject', 'segment', 'field', 'type', 'file', 'name', 'kind', 'address'];
 
 /** The texts of a language. */
 export interface Words {

@@ -26,6 +26,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   design_too_many_tests:
     'Über diesen Link wurden schon {count} Testmails gesendet. Mit einem neuen Link geht es weiter.',
   test_foreign_address: 'Tests gehen nur an Adressen Ihrer Absender und Kontakte; {address} gehört nicht dazu.',
+  test_refused: '{address} ({reason})',
+  test_refused_more: '{who}, {more}',
   block_empty: 'Es gibt keinen Baustein, der gespeichert werden kann.',
   block_too_large: 'Der Baustein ist zu groß und lässt sich nicht speichern.',
   block_name: 'Der Baustein braucht einen einzeiligen Namen.',
@@ -52,6 +54,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   content_placeholders: 'Die Mail hat {count} Platzhalter und Links; möglich sind höchstens {most}.',
   content_placeholders_over: 'Die Mail hat mehr als {count} Platzhalter und Links; möglich sind höchstens {most}.',
   content_complicated: 'Die Vorlage ist zu groß oder zu kompliziert.',
+  content_not_compiled: 'Die Vorlage ließ sich nicht verarbeiten: {reason}.',
+  content_overflow: 'sie ist zu groß oder zu tief verschachtelt',
   mjml_parts: 'Das JSON der Vorlage hat mehr als {count} Teile.',
   mjml_not_json: 'Die Vorlage ist kein gültiges JSON.',
   mjml_no_document: 'Die Vorlage ist kein MJML-Dokument: Sie muss ein Objekt mit dem tagName mjml sein.',
