@@ -113,7 +113,7 @@ export const automations: Translation<typeof english> = {
     'Beim Auslöser „An einem Datum“: ein eigenes Feld mit einem Datum, etwa dem Geburtstag.',
   'automations.kind.value': 'Neuer Wert',
   'automations.kind.value.hint': 'Leer: jeder neue Wert.',
-  'automations.kind.days': 'Tage zwischen Datum und Aufnahme',
+  'automations.kind.days': 'Tage zwischen dem Datum und der Aufnahme',
   'automations.kind.days.hint': '0: am Tag selbst.',
   'automations.kind.before': 'Davor oder danach',
   'automations.kind.before.0': 'Nach dem Datum',
@@ -147,8 +147,9 @@ export const automations: Translation<typeof english> = {
   'automations.who.anyField.segment': '„{field}“ eines Kontakts im Segment „{name}“ bekommt einen anderen Wert.',
   'automations.who.form.list': 'Ein Kontakt in der Liste „{name}“ bestätigt das Formular „{form}“.',
   'automations.who.form.segment': 'Ein Kontakt im Segment „{name}“ bestätigt das Formular „{form}“.',
-  'automations.who.hand.list': 'Sie nehmen Kontakte der Liste „{name}“ von Hand oder über die API auf.',
-  'automations.who.hand.segment': 'Sie nehmen Kontakte des Segments „{name}“ von Hand oder über die API auf.',
+  'automations.who.hand.list': 'Sie nehmen Kontakte der Liste „{name}“ von Hand oder mit einem anderen Programm auf.',
+  'automations.who.hand.segment':
+    'Sie nehmen Kontakte des Segments „{name}“ von Hand oder mit einem anderen Programm auf.',
   'automations.who.count': {
     one: '{count} Kontakt hat diesen Auslöser in den letzten {days} Tagen erfüllt.',
     other: '{count} Kontakte haben diesen Auslöser in den letzten {days} Tagen erfüllt.',
@@ -183,7 +184,7 @@ export const automations: Translation<typeof english> = {
   'automations.noSegment': 'Keines',
   'automations.reEntry': 'Erneut aufnehmen',
   'automations.reEntry.hint':
-    'Ob ein Kontakt, der schon einmal in der Automation war, erneut aufgenommen wird. Niemand ist zweimal zugleich in der Automation. Ein Ereignis gilt als neu, wenn es einen neuen Schlüssel hat, etwa eine Bestellnummer.',
+    'Ob ein Kontakt, der schon einmal in der Automation war, erneut aufgenommen wird. Niemand ist zweimal zugleich in der Automation. Ein Ereignis gilt als neu, wenn es eine neue Nummer mitbringt, etwa eine Bestellnummer.',
   'automations.reEntry.never': 'Nie',
   'automations.reEntry.days': 'Einige Tage nach der letzten Aufnahme',
   'automations.reEntry.key': 'Bei jedem neuen Ereignis oder Datum',
@@ -194,7 +195,7 @@ export const automations: Translation<typeof english> = {
   'automations.check': 'Prüfung für alle Kontakte',
   'automations.check.see': 'Mails für alle Kontakte prüfen',
   'automations.check.about':
-    'Prüft jede Mail für alle Kontakte, die sie jetzt bekämen: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
+    'Prüft jede Mail für alle Kontakte, die sie jetzt bekämen: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und Mails, die Gmail abschneidet.',
   'automations.check.start': 'Alle Mails prüfen',
   'automations.findings': 'Ergebnis der Prüfung beim Start oder nach einer Änderung',
   'automations.results': 'Ergebnisse',
@@ -289,7 +290,7 @@ export const automations: Translation<typeof english> = {
   'automations.log.none': 'Noch ist nichts geschehen.',
   'automations.log.when': 'Wann',
   'automations.log.what': 'Was geschah',
-  'automations.log.run': 'Aufnahme',
+  'automations.log.run': 'Wievielte Aufnahme',
   'automations.log.entered': 'Aufgenommen',
   'automations.log.finished': 'Abgeschlossen',
   'automations.log.left': 'Ausgestiegen',
@@ -312,7 +313,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.exit': 'Aussteigen',
   'automations.step.exit.about': 'Kontakte, die zu diesem Schritt kommen, steigen aus der Automation aus.',
   'automations.step.exit.text': 'Kontakte steigen hier aus',
-  'automations.step.set_field': 'Feld setzen',
+  'automations.step.set_field': 'Feld ändern',
   'automations.step.set_field.about':
     'Ein Feld des Kontakts bekommt einen Wert oder wird geleert. Segmente mit Regeln dazu werden aktualisiert.',
   'automations.step.set_field.text': '„{name}“ auf „{value}“ setzen',
@@ -322,11 +323,11 @@ export const automations: Translation<typeof english> = {
   'automations.step.move.text': 'In die Liste „{name}“ verschieben',
   'automations.step.segment_add': 'Zu einem Segment hinzufügen',
   'automations.step.segment_add.about':
-    'Der Kontakt wird von Hand zu einem Segment hinzugefügt und bleibt darin, was auch immer dessen Regeln sagen.',
+    'Der Kontakt wird wie von Hand zu einem Segment hinzugefügt: Er bleibt darin, was auch immer dessen Regeln sagen.',
   'automations.step.segment_add.text': 'Zum Segment „{name}“ hinzufügen',
   'automations.step.segment_remove': 'Aus einem Segment entfernen',
   'automations.step.segment_remove.about':
-    'Der Kontakt wird von Hand aus einem Segment entfernt. Dessen Regeln fügen ihn nicht wieder hinzu.',
+    'Der Kontakt wird wie von Hand aus einem Segment entfernt: Dessen Regeln fügen ihn nicht wieder hinzu.',
   'automations.step.segment_remove.text': 'Aus dem Segment „{name}“ entfernen',
   'automations.step.wait_until': 'Warten bis',
   'automations.step.wait_until.about':
@@ -351,9 +352,9 @@ export const automations: Translation<typeof english> = {
   'automations.step.hour.hint': '0 bis 23, in der Zeitzone des Kontakts.',
   'automations.step.timeout': 'Höchstens warten, in Stunden',
   'automations.step.timeout.hint': '72 Stunden sind drei Tage. Danach nehmen Kontakte den Weg „Zeit abgelaufen“.',
-  'automations.step.webhook': 'Webhooks benachrichtigen',
+  'automations.step.webhook': 'Anderes Programm benachrichtigen (Webhook)',
   'automations.step.webhook.about':
-    'Der Schritt und der Kontakt werden als Ereignis an alle Webhooks gesendet, für die Sie dieses Ereignis gewählt haben.',
+    'Andere Programme erfahren, dass der Kontakt zu diesem Schritt kam: alle Webhooks, für die Sie dieses Ereignis gewählt haben.',
   'automations.step.webhook.text': 'Webhooks benachrichtigen',
   'automations.step.webhook.noted': 'Webhooks benachrichtigen: „{value}“',
   'automations.step.note': 'Notiz',
@@ -449,14 +450,11 @@ export const automations: Translation<typeof english> = {
   'automations.effect.sinceEntry': 'gerechnet ab der Aufnahme',
   'automations.effect.sinceMail': 'gerechnet ab der Mail davor',
   'automations.effect.unmoved': 'Die Mail kommt zur selben Zeit wie bisher.',
-  'automations.effect.now': {
-    one: '{count} davon ist sofort an der Reihe.',
-    other: '{count} davon sind sofort an der Reihe.',
-  },
-  'automations.effect.times': 'Der erste Kontakt ist am {first} an der Reihe, der letzte am {last}.',
+  'automations.effect.now': { one: '{count} davon macht sofort weiter.', other: '{count} davon machen sofort weiter.' },
+  'automations.effect.times': 'Der erste Kontakt macht am {first} weiter, der letzte am {last}.',
   'automations.effect.later': {
-    one: '{count} davon ist später an der Reihe, am {last}.',
-    other: '{count} davon sind später an der Reihe, der letzte am {last}.',
+    one: '{count} davon macht später weiter, am {last}.',
+    other: '{count} davon machen später weiter, der letzte am {last}.',
   },
   'automations.effect.finished': {
     one: '{count} Kontakt, der auf „{from}“ gewartet hat, hat die Automation abgeschlossen und bekommt nichts mehr.',

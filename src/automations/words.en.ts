@@ -109,7 +109,7 @@ export const automations = {
   'automations.kind.field.hint': 'For the trigger “On a date”: a field of your own with a date, such as the birthday.',
   'automations.kind.value': 'New value',
   'automations.kind.value.hint': 'Empty: any new value.',
-  'automations.kind.days': 'Days between the date and the entry',
+  'automations.kind.days': 'Days between the date and entering',
   'automations.kind.days.hint': '0: on the day.',
   'automations.kind.before': 'Before or after',
   'automations.kind.before.0': 'After the date',
@@ -142,9 +142,10 @@ export const automations = {
   'automations.who.anyField.segment': '“{field}” of a contact in the segment “{name}” gets another value.',
   'automations.who.form.list': 'A contact in the list “{name}” confirms the form “{form}”.',
   'automations.who.form.segment': 'A contact in the segment “{name}” confirms the form “{form}”.',
-  'automations.who.hand.list': 'You add contacts of the list “{name}” to the automation, by hand or through the API.',
+  'automations.who.hand.list':
+    'You add contacts of the list “{name}” to the automation, by hand or with another program.',
   'automations.who.hand.segment':
-    'You add contacts of the segment “{name}” to the automation, by hand or through the API.',
+    'You add contacts of the segment “{name}” to the automation, by hand or with another program.',
   'automations.who.count': {
     one: '{count} contact met this trigger in the last {days} days.',
     other: '{count} contacts met this trigger in the last {days} days.',
@@ -179,7 +180,7 @@ export const automations = {
   'automations.noSegment': 'None',
   'automations.reEntry': 'Enter again',
   'automations.reEntry.hint':
-    'Whether a contact who was in the automation before may enter again. Nobody is in the automation twice at the same time. An event counts as new if it has a new key, such as an order number.',
+    'Whether a contact who was in the automation before may enter again. Nobody is in the automation twice at the same time. An event counts as new if it comes with a new number, such as an order number.',
   'automations.reEntry.never': 'Never',
   'automations.reEntry.days': 'Some days after the last entry',
   'automations.reEntry.key': 'With each new event or date',
@@ -190,7 +191,7 @@ export const automations = {
   'automations.check': 'Check for all contacts',
   'automations.check.see': 'Check the e-mails for all contacts',
   'automations.check.about':
-    'Checks each e-mail for every contact who would get it now: empty merge tags, conditions that nobody meets, long subjects and clipped e-mails.',
+    'Checks each e-mail for every contact who would get it now: empty merge tags, conditions that nobody meets, long subjects, and e-mails that Gmail cuts off.',
   'automations.check.start': 'Check all e-mails',
   'automations.findings': 'Results of the check at the start or after a change',
   'automations.results': 'Results',
@@ -220,8 +221,8 @@ export const automations = {
   'automations.results.little': 'too little is known yet.',
   'automations.results.about':
     'Compares contacts who first entered since {date}, each from their entry on, whether or not they read an e-mail. The ranges are 95% certain, however often you look.',
-  'automations.replay': 'Replay',
-  'automations.replay.see': 'Replay over the last 90 days',
+  'automations.replay': 'Trial run',
+  'automations.replay.see': 'Trial run over the last 90 days',
   'automations.replay.about':
     'Shows what the automation, as it is now, would have done in the days that you choose. Nothing is sent or changed.',
   'automations.replay.days': 'Days back, at most 90',
@@ -229,9 +230,9 @@ export const automations = {
   'automations.replay.opens.hint':
     'Nobody knows who would have opened e-mails that were never sent. Where a step depends on it, this rate is assumed.',
   'automations.replay.clicks': 'Assumed click rate, in percent',
-  'automations.replay.run': 'Replay',
-  'automations.replay.waiting': 'Other replays are running. This one begins after them.',
-  'automations.replay.running': 'Running: {percent} done. The replay ends if you leave this page.',
+  'automations.replay.run': 'Start the trial run',
+  'automations.replay.waiting': 'Other trial runs are going on. This one begins after them.',
+  'automations.replay.running': 'Running: {percent} done. The trial run ends if you leave this page.',
   'automations.replay.found': 'What would have happened',
   'automations.replay.time': 'From {from} to {to}.',
   'automations.replay.trigger': 'Trigger: {trigger}.',
@@ -244,7 +245,7 @@ export const automations = {
   'automations.replay.entered': 'Entered',
   'automations.replay.mails': 'E-mails sent',
   'automations.replay.way': 'Active',
-  'automations.replay.byDay': 'Entries and e-mails by day (UTC)',
+  'automations.replay.byDay': 'Contacts who would have entered, and e-mails, by day (UTC)',
   'automations.replay.day': 'Day',
   'automations.replay.nobody': 'Nobody would have entered.',
   'automations.replay.byMail': 'By e-mail',
@@ -259,16 +260,16 @@ export const automations = {
   'automations.replay.limits': 'What is not known',
   'automations.replay.limit.fields': 'Past values of fields: today’s values are used.',
   'automations.replay.limit.segments':
-    'Segments before they were created: they count as empty. Created during the replayed days: {names}.',
+    'Segments before they were created: they count as empty. Created during the days of the trial run: {names}.',
   'automations.replay.limit.field_changes':
     'Past changes of fields: only contacts who were added with the value enter.',
   'automations.replay.limit.by_hand': 'Contacts who would have been added by hand: none are counted.',
   'automations.replay.limit.earlier_runs':
-    'Contacts who were in the automation before: the replay begins with an empty automation, so these contacts may enter again.',
+    'Contacts who were in the automation before: the trial run begins with an empty automation, so these contacts may enter again.',
   'automations.replay.limit.opens':
     'Opens and clicks of e-mails that were never sent: of a hundred e-mails, {opens} count as opened and {clicks} as clicked, an hour after each.',
   'automations.replay.limit.shorter':
-    'The first days: the period has more than a million events, so the replay begins later.',
+    'The first days: the period has more than a million events, so the trial run begins later.',
   'automations.replay.limit.delivery':
     'Bounces, warm-up and speed: every e-mail counts as delivered at the next full hour.',
   'automations.replay.limit.removed':
@@ -283,7 +284,7 @@ export const automations = {
   'automations.log.none': 'Nothing has happened yet.',
   'automations.log.when': 'When',
   'automations.log.what': 'What happened',
-  'automations.log.run': 'Entry',
+  'automations.log.run': 'Times entered',
   'automations.log.entered': 'Entered',
   'automations.log.finished': 'Completed',
   'automations.log.left': 'Exited',
@@ -306,7 +307,7 @@ export const automations = {
   'automations.step.exit': 'Exit',
   'automations.step.exit.about': 'Contacts who come to this step exit the automation.',
   'automations.step.exit.text': 'Contacts exit here',
-  'automations.step.set_field': 'Set a field',
+  'automations.step.set_field': 'Change a field',
   'automations.step.set_field.about':
     'A field of the contact gets a value, or is cleared. Segments with rules about the field are updated.',
   'automations.step.set_field.text': 'Set “{name}” to “{value}”',
@@ -316,11 +317,11 @@ export const automations = {
   'automations.step.move.text': 'Move to the list “{name}”',
   'automations.step.segment_add': 'Add to a segment',
   'automations.step.segment_add.about':
-    'The contact is added to a segment by hand and stays in it, whatever its rules say.',
+    'The contact is added to a segment as if by hand: the contact stays in it, whatever its rules say.',
   'automations.step.segment_add.text': 'Add to the segment “{name}”',
   'automations.step.segment_remove': 'Remove from a segment',
   'automations.step.segment_remove.about':
-    'The contact is removed from a segment by hand. Its rules do not add the contact again.',
+    'The contact is removed from a segment as if by hand: its rules do not add the contact again.',
   'automations.step.segment_remove.text': 'Remove from the segment “{name}”',
   'automations.step.wait_until': 'Wait until',
   'automations.step.wait_until.about':
@@ -344,9 +345,9 @@ export const automations = {
   'automations.step.hour.hint': '0 to 23, in the contact’s time zone.',
   'automations.step.timeout': 'Wait at most, in hours',
   'automations.step.timeout.hint': '72 hours are three days. Then contacts take the path “Timed out”.',
-  'automations.step.webhook': 'Notify webhooks',
+  'automations.step.webhook': 'Notify another program (webhook)',
   'automations.step.webhook.about':
-    'The step and the contact are sent as an event to all webhooks for which you chose this event.',
+    'Other programs learn that the contact came to this step: all webhooks for which you chose this event.',
   'automations.step.webhook.text': 'Notify webhooks',
   'automations.step.webhook.noted': 'Notify webhooks: “{value}”',
   'automations.step.note': 'Note',
@@ -439,11 +440,11 @@ export const automations = {
   'automations.effect.sinceEntry': 'counted from when they entered',
   'automations.effect.sinceMail': 'counted from the previous e-mail',
   'automations.effect.unmoved': 'They get the e-mail at the same time as before.',
-  'automations.effect.now': { one: '{count} of them is due at once.', other: '{count} of them are due at once.' },
-  'automations.effect.times': 'The first is due on {first}, the last on {last}.',
+  'automations.effect.now': { one: '{count} of them continues at once.', other: '{count} of them continue at once.' },
+  'automations.effect.times': 'The first contact continues on {first}, the last on {last}.',
   'automations.effect.later': {
-    one: '{count} of them is due later, on {last}.',
-    other: '{count} of them are due later, the last on {last}.',
+    one: '{count} of them continues later, on {last}.',
+    other: '{count} of them continue later, the last on {last}.',
   },
   'automations.effect.finished': {
     one: '{count} contact who waited for “{from}” has completed the automation and gets no more.',

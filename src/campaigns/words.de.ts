@@ -39,7 +39,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.suppressed': 'Übersprungen',
   'campaigns.cancelled': 'Abgebrochen',
   'campaigns.ofRecipients': '{share} der Empfänger',
-  'campaigns.ofDelivered': '{share} der Zugestellten',
+  'campaigns.ofDelivered': '{share} der zugestellten Mails',
   'campaigns.machines': 'Nicht mitgezählt: {opens} und {clicks} von Bots, etwa Virenscannern.',
   'campaigns.proxied': {
     one: '{count} Öffnung ist nicht messbar: Ein Mailanbieter hat die Bilder von selbst geladen, ob die Mail gelesen wurde oder nicht.',
@@ -49,7 +49,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.ofPeople': 'Geöffnet und Geklickt zählen jeden Kontakt einmal.',
   'campaigns.machines.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
   'campaigns.machines.clicks': { one: '{count} Klick', other: '{count} Klicks' },
-  'campaigns.ofMeasured': '{share} der Messbaren',
+  'campaigns.ofMeasured': '{share} der messbaren Empfänger',
   'campaigns.measured':
     'Messbar: {share} der Empfänger. Die übrigen sind nicht messbar: Öffnungen und Klicks werden bei ihnen keinem Kontakt zugeordnet.',
   'campaigns.untracked': 'Für diese Kampagne werden Öffnungen und Klicks nicht gemessen.',
@@ -413,7 +413,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.preheader.hint': 'Posteingänge zeigen ihn nach dem Betreff.',
   'compose.placeholders': 'Platzhalter',
   'compose.placeholders.about':
-    'Statt eines Platzhalters steht in der Mail die Angabe des Kontakts. Nach dem Strich schreiben Sie, was erscheint, wenn sie fehlt: ((first_name|Freundin)).',
+    'Statt eines Platzhalters steht in der Mail die Angabe des Kontakts. Nach dem senkrechten Strich schreiben Sie, was erscheint, wenn sie fehlt: ((first_name|Freundin)).',
   'compose.placeholders.insert': '{name} einfügen',
   'compose.hint.length': { one: 'Der Betreff hat {count} Zeichen.', other: 'Der Betreff hat {count} Zeichen.' },
   'compose.hint.long': 'Telefone zeigen etwa die ersten {limit} Zeichen des Betreffs.',
@@ -513,7 +513,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.check.toSender': 'Zum Absender',
   'compose.check.all': 'Für alle Empfänger',
   'compose.check.all.about':
-    'Prüft die Mail jedes Empfängers: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und abgeschnittene Mails.',
+    'Prüft die Mail jedes Empfängers: leere Platzhalter, Bedingungen, die niemand erfüllt, lange Betreffe und Mails, die Gmail abschneidet.',
   'compose.check.all.start': 'Für alle Empfänger prüfen',
   'compose.check.all.none': 'Diese Mail würde jetzt niemand bekommen.',
   'compose.check.all.done': {

@@ -37,7 +37,7 @@ export const campaigns = {
   'campaigns.suppressed': 'Skipped',
   'campaigns.cancelled': 'Cancelled',
   'campaigns.ofRecipients': '{share} of recipients',
-  'campaigns.ofDelivered': '{share} of delivered',
+  'campaigns.ofDelivered': '{share} of delivered e-mails',
   'campaigns.machines': 'Not counted: {opens} and {clicks} by bots, such as virus scanners.',
   'campaigns.proxied': {
     one: '{count} open is unmeasured: a mail provider loaded the images by itself, whether the e-mail was read or not.',
@@ -47,7 +47,7 @@ export const campaigns = {
   'campaigns.ofPeople': 'Opened and Clicked count each contact once.',
   'campaigns.machines.opens': { one: '{count} open', other: '{count} opens' },
   'campaigns.machines.clicks': { one: '{count} click', other: '{count} clicks' },
-  'campaigns.ofMeasured': '{share} of measured',
+  'campaigns.ofMeasured': '{share} of measured recipients',
   'campaigns.measured':
     'Measured: {share} of recipients. The others are unmeasured: their opens and clicks are not recorded for each contact.',
   'campaigns.untracked': 'Open and click tracking is off for this campaign.',
@@ -396,7 +396,7 @@ export const campaigns = {
   'compose.preheader.hint': 'Inboxes show it after the subject.',
   'compose.placeholders': 'Merge tags',
   'compose.placeholders.about':
-    'In each e-mail, a merge tag becomes the contact’s own value. After the bar, write what to show if there is none: ((first_name|friend)).',
+    'In each e-mail, a merge tag becomes the contact’s own value. After the vertical bar, write what to show if there is none: ((first_name|friend)).',
   'compose.placeholders.insert': 'Insert {name}',
   'compose.hint.length': { one: 'The subject has {count} character.', other: 'The subject has {count} characters.' },
   'compose.hint.long': 'Phones show about the first {limit} characters of the subject.',
@@ -494,7 +494,7 @@ export const campaigns = {
   'compose.check.toSender': 'To the sender',
   'compose.check.all': 'For all recipients',
   'compose.check.all.about':
-    'Checks the e-mail of every recipient: empty merge tags, conditions that nobody meets, long subjects and clipped e-mails.',
+    'Checks the e-mail of every recipient: empty merge tags, conditions that nobody meets, long subjects, and e-mails that Gmail cuts off.',
   'compose.check.all.start': 'Check for all recipients',
   'compose.check.all.none': 'Nobody would get this e-mail now.',
   'compose.check.all.done': {
@@ -525,8 +525,8 @@ export const campaigns = {
     other: 'The longest subject has {count} characters; inboxes cut it.',
   },
   'compose.check.all.mail_clipped': {
-    one: 'Gmail clips {count} e-mail, because it is larger than 102 kB.',
-    other: 'Gmail clips {count} e-mails, because they are larger than 102 kB.',
+    one: 'Gmail cuts off {count} e-mail, because it is larger than 102 kB.',
+    other: 'Gmail cuts off {count} e-mails, because they are larger than 102 kB.',
   },
   'compose.test.title': 'Test e-mail',
   'compose.test.about':

@@ -8,7 +8,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.new': 'Neuer Feed',
   'feeds.empty.title': 'Noch keine Feeds',
   'feeds.empty.text':
-    'Geben Sie die Adresse eines Feeds an, etwa eines Blogs. Neue Beiträge werden automatisch gesendet: als einzelne Mails oder als tägliche oder wöchentliche Sammlung.',
+    'Ein Feed (RSS) ist die Liste neuer Beiträge, die eine Website wie ein Blog anbietet. Geben Sie seine Adresse an, und neue Beiträge werden automatisch gesendet: als einzelne Mails oder als tägliche oder wöchentliche Sammlung.',
   'feeds.lacking.title': 'Vorher fehlt noch etwas',
   'feeds.lacking.text':
     'Ein Feed braucht Kontakte, einen Absender und ein Thema. Legen Sie einmal eine Kampagne an: Sie fragt nach dem, was fehlt.',
@@ -51,7 +51,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.tag.feed_title': 'Titel des Feeds',
   'feeds.tag.items_count': 'Zahl der Beiträge',
   'feeds.template.usual': 'Eine schlichte Liste der Beiträge',
-  'feeds.failed': 'Das letzte Lesen schlug fehl: {reason}',
+  'feeds.failed': 'Der Feed ließ sich nicht lesen: {reason}',
   'feeds.unread': 'Noch nicht gelesen',
   'feeds.read': 'Gelesen',
   'feeds.next': 'Nächste Sammlung',

@@ -6,7 +6,7 @@ export const feeds = {
   'feeds.new': 'New feed',
   'feeds.empty.title': 'No feeds yet',
   'feeds.empty.text':
-    'Enter the address of a blog’s feed. New posts are sent automatically: one e-mail each, or a digest every day or week.',
+    'A feed (RSS) is the list of new posts that a website such as a blog offers. Enter its address, and new posts are sent automatically: one e-mail each, or a digest every day or week.',
   'feeds.lacking.title': 'Something is still missing',
   'feeds.lacking.text':
     'A feed needs contacts, a sender and a topic. Create a campaign once: it asks for what is missing.',
@@ -48,7 +48,7 @@ export const feeds = {
   'feeds.tag.feed_title': 'Title of the feed',
   'feeds.tag.items_count': 'Number of posts',
   'feeds.template.usual': 'A simple list of posts',
-  'feeds.failed': 'The last read failed: {reason}',
+  'feeds.failed': 'The feed could not be read: {reason}',
   'feeds.unread': 'Not read yet',
   'feeds.read': 'Read',
   'feeds.next': 'Next digest',

@@ -73,7 +73,7 @@ export const forms: Translation<typeof english> = {
   'forms.text.intro': 'Text über den Feldern',
   'forms.text.consent_text': 'Einwilligungstext',
   'forms.consent.hint':
-    'Wird mit Zeit und IP-Netz für jeden Kontakt gespeichert, der bestätigt, als Nachweis der Einwilligung.',
+    'Wird mit Zeit und IP-Adresse für jeden Kontakt gespeichert, der bestätigt, als Nachweis der Einwilligung.',
   'forms.text.privacy_url': 'Link zu Ihrer Datenschutzerklärung',
   'forms.asksTracking': 'Um Einwilligung zur Messung von Öffnungen und Klicks bitten',
   'forms.asksTracking.hint':

@@ -66,7 +66,7 @@ export const forms = {
   'forms.text.title': 'Title',
   'forms.text.intro': 'Text above the fields',
   'forms.text.consent_text': 'Consent text',
-  'forms.consent.hint': 'Stored with the time and the IP network for each contact who confirms, as proof of consent.',
+  'forms.consent.hint': 'Stored with the time and the IP address for each contact who confirms, as proof of consent.',
   'forms.text.privacy_url': 'Link to your privacy policy',
   'forms.asksTracking': 'Ask for consent to open and click tracking',
   'forms.asksTracking.hint': 'An extra checkbox, never ticked beforehand. Its text is stored with the time, as above.',

@@ -11,7 +11,7 @@ export const senders: Translation<typeof english> = {
   'settings.done.senderAddedKept':
     'Der Absender wurde hinzugefügt. Die Mail mit dem Bestätigungslink bleibt im Test-Postausgang, weil es keinen SMTP-Server gibt.',
   'settings.done.senderDeleted': 'Der Absender wurde gelöscht.',
-  'settings.done.dnsAsked': 'Die Einträge wurden geprüft. Das Ergebnis steht unten.',
+  'settings.done.dnsAsked': 'Die DNS-Einträge wurden geprüft. Das Ergebnis steht unten.',
   'senders.add': 'Absender hinzufügen',
   'senders.add.submit': 'Hinzufügen',
   'senders.save': 'Speichern',
@@ -108,7 +108,7 @@ export const senders: Translation<typeof english> = {
   'domains.name.DKIM': 'DKIM',
   'domains.name.DMARC': 'DMARC',
   'domains.name.Alignment': 'Übereinstimmung',
-  'domains.why.SPF': 'Welche Server Mails senden dürfen, deren Bounces an {returnPath} gehen.',
+  'domains.why.SPF': 'Welche Server Mails für {returnPath} senden dürfen, die Domain, an die Bounces gehen.',
   'domains.why.DKIM': 'Eine Signatur, die beweist, dass die Mail von {domain} kommt und unverändert ist.',
   'domains.why.DMARC': 'Was Mailanbieter mit Mails von {domain} tun, die weder SPF noch DKIM bestehen.',
   'domains.why.Alignment': 'Ob SPF oder DKIM zu {domain} gehört, der Domain Ihrer Absenderadresse.',
@@ -140,7 +140,7 @@ export const senders: Translation<typeof english> = {
   'dkim.rotate': 'Schlüssel wechseln',
   'dkim.rotate.title': 'DKIM-Schlüssel von {domain} wechseln?',
   'dkim.rotate.text':
-    'Ein neuer Schlüssel entsteht, mit einem Eintrag zum Kopieren. Er signiert, sobald der Eintrag zu sehen ist; bis dahin ändert sich nichts.',
+    'Ein neuer Schlüssel entsteht, mit einem DNS-Eintrag zum Kopieren. Er signiert, sobald der Eintrag zu sehen ist; bis dahin ändert sich nichts.',
   'dkim.delete': 'Schlüssel löschen',
   'dkim.delete.title': 'Schlüssel {name} löschen?',
   'dkim.delete.none':

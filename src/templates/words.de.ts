@@ -32,7 +32,7 @@ export const templates: Translation<typeof english> = {
   'templates.delete': 'Vorlage löschen',
   'templates.delete.title': '„{name}“ löschen?',
   'templates.delete.text':
-    'Die Vorlage wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die die Vorlage verwenden, brauchen eine andere. Programme, die Transaktionsmails aus der Vorlage senden (Nummer {id}), werden abgewiesen. Gleich danach können Sie es rückgängig machen.',
+    'Die Vorlage wird für neue Mails nicht mehr angeboten; Mails, die aus ihr entstanden sind, bleiben, wie sie sind. Feeds, Fassungen in anderen Sprachen und A/B-Varianten, die die Vorlage verwenden, brauchen eine andere. Programme, die Transaktionsmails aus der Vorlage senden (Nummer {id}), können das dann nicht mehr. Gleich danach können Sie es rückgängig machen.',
   'templates.keep': 'Als Vorlage speichern',
   'templates.own': 'Ihre Vorlagen',
   'templates.builtIn': 'Mitgelieferte Vorlagen',

@@ -30,7 +30,7 @@ export const templates = {
   'templates.delete': 'Delete template',
   'templates.delete.title': 'Delete “{name}”?',
   'templates.delete.text':
-    'The template is no longer offered for new e-mails; e-mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use the template need another one. Programs that send transactional e-mail from the template (number {id}) are refused. You can undo this right afterwards.',
+    'The template is no longer offered for new e-mails; e-mails made of it stay as they are. Feeds, versions in other languages and A/B variants that use the template need another one. Programs that send transactional e-mail from the template (number {id}) can no longer do so. You can undo this right afterwards.',
   'templates.keep': 'Save as template',
   'templates.own': 'Your templates',
   'templates.builtIn': 'Built-in templates',

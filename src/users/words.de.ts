@@ -22,7 +22,7 @@ export const users: Translation<typeof english> = {
   'users.role.title': 'Die Rolle von {email} ändern?',
   'users.role.text': 'Die neue Rolle gilt ab dem nächsten Klick. Die Anmeldung bleibt bestehen.',
   'users.roles':
-    'Wer nur liest, ändert nichts. Bearbeiter erstellen und senden Mails. Inhaber verwalten außerdem Absender, Benutzer und API-Schlüssel.',
+    'Benutzer mit der Rolle „Nur Lesen“ ändern nichts. Bearbeiter erstellen und senden Mails. Inhaber verwalten außerdem Absender, Benutzer und API-Schlüssel.',
   'users.state': 'Zuletzt gesehen',
   'users.invited': 'Eingeladen',
   'users.signedOut': 'Abgemeldet',
@@ -213,7 +213,7 @@ export const users: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse mit https und einem Hostnamen, oder localhost. Die Adresse dieser Installation ist {address}: Ein Inhaber des ersten Kontos kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
+    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}: Ein Inhaber des ersten Kontos kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

@@ -22,7 +22,7 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.text': 'Ereignisse werden innerhalb etwa einer Sekunde an diese Adressen gesendet.',
   'webhooks.none.title': 'Noch keine Webhooks',
   'webhooks.none.text':
-    'Ein Webhook sagt einem anderen Programm, etwa Ihrem Shop, was hier geschieht: Ein Kontakt kam dazu, eine Mail war ein Bounce, ein Kontakt hat sich abgemeldet.',
+    'Ein Webhook sagt einem anderen Programm, etwa Ihrem Shop, was hier geschieht: Ein Kontakt kam dazu, eine Mail kam als Bounce zurück, ein Kontakt hat sich abgemeldet.',
   'webhooks.add': 'Webhook hinzufügen',
   'webhooks.change': 'Adresse und Ereignisse',
   'webhooks.add.submit': 'Webhook hinzufügen',

@@ -265,7 +265,7 @@ t.test('before the time of a wait is changed it is said who goes on at once and 
   );
   t.match(
     text,
-    /3 contacts are at or before the step “Wait for the event “cart”, 48 hours at most”\. 2 of them are due at once\. 1 of them is due later, on /,
+    /3 contacts are at or before the step “Wait for the event “cart”, 48 hours at most”\. 2 of them continue at once\. 1 of them continues later, on /,
   );
   t.notMatch(text, 'They get the e-mail');
 });

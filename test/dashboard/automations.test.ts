@@ -215,7 +215,7 @@ t.test('before a live mail changes, the page says what happens to whom, and then
     textOf(moving.text),
     '2 contacts who waited for “two” then wait for “three”. They get the e-mail 12 hours later',
   );
-  t.match(textOf(moving.text), '2 of them are due at once.');
+  t.match(textOf(moving.text), '2 of them continue at once.');
   t.equal((await send(`/automations/${utr}/order`, hiddenIn(moving.text))).headers.location, `${edit}#mails`);
   await pass(HOUR);
   t.match(mailsInBrief(app).slice(2), [/ann three/, /bob three/]);

@@ -39,7 +39,7 @@ t.test('a German page of a person names fields, mails and reasons in German', as
   const { text } = await visitor(app, 'owner', { language: 'de' }).open('/contacts/1');
   t.match(text, '<dt>E-Mail</dt>');
   t.match(text, 'Grund: Bounce: 550 no');
-  t.match(text, 'Quelle: über die API oder im Dashboard');
+  t.match(text, 'Quelle: durch ein anderes Programm (API) oder im Dashboard');
   t.match(text, /Autumn reading list<\/a> · (Im Test-Postausgang|Wartet|Bounce)/);
 });
 

@@ -19,14 +19,14 @@ t.test(
     t.notMatch(unreadable.text, /not a key"/, 'what was typed as the key is not shown again');
     t.equal((await make({ provider: 'mailgun', secret: MAILGUN_KEY })).status, 303);
     const waiting = await open();
-    t.match(waiting, /Waiting for the first event/);
+    t.match(waiting, /Waiting for the first report/);
     t.notMatch(waiting, new RegExp(MAILGUN_KEY));
     const [, path = ''] = /http:\/\/mail\.example\.com(\/hooks\/in\/mailgun\/[\w.-]+)/.exec(waiting) ?? [];
     t.equal((await post(app, path, mailgun(app, { event: 'delivered' }))).status, 200);
     t.match(await open(), /class="badge good">Working/);
     app.clock.advance(60_000);
     t.equal((await post(app, path, mailgun(app, {}, { key: 'another key' }))).status, 403);
-    t.match(await open(), /Last request refused/);
+    t.match(await open(), /Last report refused/);
     t.equal((await app.page('POST', '/settings/returns/1/delete', { headers })).status, 303);
     t.notMatch(await open(), /Mailgun<\/h2>/);
     t.equal((await post(app, path, mailgun(app, { event: 'delivered' }))).status, 404);

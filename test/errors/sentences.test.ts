@@ -145,6 +145,10 @@ t.test('a hold without details has a sentence of its code', async (t) => {
 t.test('a sentence is put together in the reader’s language, with numbers and days of their locale', async (t) => {
   const late = sentence('held_missed_time', { minutes: 1500, cause: sentence('missed_held') });
   t.equal(german.sentence(late), 'Der geplante Zeitpunkt wurde um 1.500 min verpasst: Der Versand war pausiert');
+  t.equal(
+    german.sentence(sentence('file_too_large', { count: 104_857_600 })),
+    'Die Datei darf höchstens 100 MB groß sein.',
+  );
   t.equal(german.sentence(sentence('backup_fresh', { day: '2026-11-22' })), 'Die letzte Sicherung ist vom 22.11.2026');
   t.equal(
     german.sentence(sentence('returned', { cause: sentence('cause_full'), reply: '552 5.2.2 over quota' })),

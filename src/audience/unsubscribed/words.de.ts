@@ -12,7 +12,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.topic.about':
     'Diese Kontakte haben sich von diesem Thema abgemeldet. Mails zu anderen Themen bekommen sie weiterhin.',
   'unsubscribes.suppressions.about':
-    'Mails an diese Adressen waren Bounces oder wurden als Spam gemeldet. Solche Adressen werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
+    'Mails an diese Adressen kamen als Bounce zurück oder wurden als Spam gemeldet. Solche Adressen werden übersprungen, um den Ruf Ihrer Domain zu schützen.',
   'unsubscribes.all.empty.title': 'Niemand hat sich abgemeldet',
   'unsubscribes.all.empty.text': 'Kontakte, die sich von allen Mails abmelden, erscheinen hier.',
   'unsubscribes.topic.empty.title': 'Niemand hat sich von diesem Thema abgemeldet',
@@ -57,7 +57,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.suppressions.means':
     'Die nächste Kampagne an eine ihrer Listen oder Segmente geht wieder an diese Adresse.',
   'unsubscribes.lift.suppressions.not':
-    'Wer sich von allen Mails oder einem Thema abgemeldet hat, bleibt abgemeldet. Mails, die ein Bounce waren, werden nicht noch einmal gesendet.',
+    'Wer sich von allen Mails oder einem Thema abgemeldet hat, bleibt abgemeldet. Mails, die als Bounce zurückkamen, werden nicht noch einmal gesendet.',
   'unsubscribes.lift.suppressions.text':
     'Kommt es wieder zu einem Bounce, wird die Adresse wieder gesperrt, und Mailanbieter vertrauen Ihrer Domain womöglich weniger.',
   'unsubscribes.lift.complaint':

@@ -8,7 +8,7 @@ export const archive: Translation<typeof english> = {
   'settings.done.archiveSaved':
     'Gespeichert. Das Archiv hat jetzt seine neue Adresse; die alte funktioniert nicht mehr.',
   'archive.about':
-    'Kampagnen im Archiv kann jeder lesen, auf einer öffentlichen Seite mit Feed. Aufnehmen und entfernen können Sie sie im Bericht der Kampagne.',
+    'Kampagnen im Archiv kann jeder lesen, auf einer öffentlichen Seite mit RSS-Feed. Aufnehmen und entfernen können Sie sie im Bericht der Kampagne.',
   'archive.page': 'Seite',
   'archive.mails': { one: 'Dort ist {count} Kampagne zu lesen.', other: 'Dort sind {count} Kampagnen zu lesen.' },
   'archive.none': 'Es gibt noch keine Seite. Sie erscheint mit der ersten Kampagne, die Sie aufnehmen.',

@@ -4,7 +4,7 @@ export const archive = {
   'settings.archive': 'Archive',
   'settings.done.archiveSaved': 'Saved. The archive now has its new address; the old one no longer works.',
   'archive.about':
-    'Campaigns in the archive can be read by anybody, on a public page with a feed. Add or remove a campaign in its report.',
+    'Campaigns in the archive can be read by anybody, on a public page with an RSS feed. Add or remove a campaign in its report.',
   'archive.page': 'Page',
   'archive.mails': { one: '{count} campaign can be read there.', other: '{count} campaigns can be read there.' },
   'archive.none': 'There is no page yet. It appears with the first campaign you add.',

@@ -31,7 +31,7 @@ export const home: Translation<typeof english> = {
     'Der letzte Versuch mit dem SMTP-Server schlug {time} fehl. Testen Sie ihn, um zu sehen, warum.',
   'home.step.dns.title': 'Domain authentifizieren',
   'home.step.dns.none':
-    'Fügen Sie einen Absender hinzu und veröffentlichen Sie die SPF-, DKIM- und DMARC-Einträge seiner Domain, damit Ihre Mails nicht im Spam landen.',
+    'Fügen Sie einen Absender hinzu. Tragen Sie dann dort, wo seine Domain verwaltet wird, die SPF-, DKIM- und DMARC-Einträge ein, damit Ihre Mails nicht im Spam landen.',
   'home.step.dns.unknown': '{domain} wurde noch nicht geprüft. Die Einträge stehen unter Einstellungen › Absender.',
   'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains haben {time} bestanden.',
   'home.step.dns.weak':

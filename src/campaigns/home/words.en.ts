@@ -21,18 +21,18 @@ export const home = {
     'Add the SMTP server that sends your e-mail, and test it. Until then mail stays in the test outbox.',
   'home.step.relay.nodes': 'Campaigns are sent by sender nodes.',
   'home.step.relay.untried': 'An SMTP server is set up. The first e-mail shows whether it works.',
-  'home.step.relay.answers': 'The SMTP server answered {time}. The first e-mail shows whether it accepts yours.',
+  'home.step.relay.answers':
+    'The SMTP server answered {time}. The first e-mail shows whether the server accepts your mail.',
   'home.step.relay.works': 'The SMTP server accepted an e-mail {time}.',
   'home.step.relay.fails': 'The last attempt with the SMTP server failed {time}. Test it to see why.',
   'home.step.dns.title': 'Authenticate your domain',
   'home.step.dns.none':
-    'Add a sender, then publish the SPF, DKIM and DMARC records of its domain, so that your e-mail does not land in spam.',
+    'Add a sender. Then add the SPF, DKIM and DMARC records where the domain of the sender is managed, so that your e-mail does not land in spam.',
   'home.step.dns.unknown': '{domain} has not been checked yet. Its records are under Settings › Senders.',
   'home.step.dns.passed': 'SPF, DKIM and DMARC of all your domains passed {time}.',
   'home.step.dns.weak':
     'The check {time} found no error, but there are warnings about {checks} of {domain}: see Settings › Senders.',
-  'home.step.dns.failed':
-    '{checks} of {domain} did not pass {time}: see Settings › Senders for the records to publish.',
+  'home.step.dns.failed': '{checks} of {domain} did not pass {time}: see Settings › Senders for the records to add.',
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',

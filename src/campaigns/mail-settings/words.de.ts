@@ -18,9 +18,9 @@ export const mailSettings: Translation<typeof english> = {
     'Die Sprache Ihrer Mails. Hat eine Kampagne Fassungen in mehreren Sprachen, gilt sie für Kontakte, deren Sprache nicht bekannt ist.',
   'mailSettings.links.title': 'Link-Parameter (UTM)',
   'mailSettings.links.about':
-    'An diesen Parametern erkennt Ihre Webstatistik, etwa Google Analytics, welche Besuche von einer Kampagne kommen. Links, die schon solche Parameter haben, signierte Links und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne sie.',
+    'An diesen Parametern erkennt Ihre Webstatistik, etwa Google Analytics, welche Besuche von einer Kampagne kommen. Links, die schon solche Parameter haben oder nicht verändert werden dürfen, und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne diese Parameter.',
   'mailSettings.links.source.hint': 'Zum Beispiel newsletter. Leer: Links bekommen keine Parameter.',
   'mailSettings.sent.about':
-    'Damit lässt sich jede Mail 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt ging. Dafür werden die Werte des Kontakts in Mails von Kampagnen und Automationen so aufbewahrt, wie sie waren, und Transaktionsmails im Ganzen, samt Links, zum Beispiel zum Anmelden. Beides wird nach 90 Tagen gelöscht, und sobald der Kontakt endgültig gelöscht wird.',
+    'Damit lässt sich jede Mail 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt ging. Dafür bewahrt Sendlark die Werte des Kontakts auf, die in Mails von Kampagnen und Automationen standen, und von Transaktionsmails den ganzen Text mit allen Links, auch solchen zum Anmelden. Alles wird nach 90 Tagen gelöscht oder sobald der Kontakt endgültig gelöscht wird.',
   'mailSettings.sent.keep': 'Mails 90 Tage so aufbewahren, wie sie gesendet wurden',
 };

@@ -15,7 +15,7 @@ export const backup: Translation<typeof english> = {
     'Wählen Sie eine Sicherung, um zu sehen, was sie zurückbringt und was verloren geht. Nichts ändert sich, bevor Sie bestätigen.',
   'restore.file': 'Sicherung',
   'restore.file.hint':
-    'Eine Datei, die hier heruntergeladen oder mit sendlark backup erstellt wurde. Der Dateiname endet auf .db.',
+    'Eine Datei, die hier heruntergeladen oder mit dem Befehl „sendlark backup“ erstellt wurde. Der Dateiname endet auf .db.',
   'restore.look': 'Hochladen und vergleichen',
   'restore.question': 'Diese Sicherung wiederherstellen?',
   'restore.file.name': 'Datei',

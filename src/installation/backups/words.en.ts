@@ -11,7 +11,8 @@ export const backup = {
   'restore.text':
     'Choose a backup to see what it would bring back and what would be lost. Nothing changes before you confirm.',
   'restore.file': 'Backup',
-  'restore.file.hint': 'A file that was downloaded here or made by sendlark backup. Its name ends in .db.',
+  'restore.file.hint':
+    'A file that was downloaded here or made with the command “sendlark backup”. Its name ends in .db.',
   'restore.look': 'Upload and compare',
   'restore.question': 'Restore this backup?',
   'restore.file.name': 'File',

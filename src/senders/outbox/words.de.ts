@@ -33,7 +33,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.view.check': 'Prüfung',
   'outbox.hidden':
     'Links, die für den Empfänger handeln, etwa zum Abmelden, führen hier ins Leere, weil Ihre Rolle nur lesen darf.',
-  'outbox.webCopy': 'Webkopie',
+  'outbox.webCopy': 'Webversion',
   'outbox.note': 'Links führen wie in der Mail an ihr Ziel, jeder in einem neuen Tab.',
   'outbox.be.title': 'Als dieser Empfänger handeln',
   'outbox.be.text':
@@ -58,7 +58,8 @@ export const outbox: Translation<typeof english> = {
   'outbox.check.plainText.good': 'Es gibt eine Nur-Text-Fassung.',
   'outbox.check.plainText.bad': 'Es gibt keine Nur-Text-Fassung. Manche Spamfilter mögen das nicht.',
   'outbox.check.language.good': 'Die Mail nennt ihre Sprache, deshalb sprechen Vorleseprogramme sie richtig aus.',
-  'outbox.check.language.bad': 'Die Mail nennt ihre Sprache nicht: Dem html-Element fehlt das Attribut lang.',
+  'outbox.check.language.bad':
+    'Die Mail nennt ihre Sprache nicht, deshalb sprechen Vorleseprogramme sie vielleicht falsch aus. Ergänzen Sie in eigenem HTML lang im html-Tag, etwa <html lang="de">.',
   'outbox.check.images.good': 'Jedes Bild hat einen Alternativtext.',
   'outbox.check.images.bad': {
     one: '{count} Bild hat keinen Alternativtext.',
@@ -82,7 +83,7 @@ export const outbox: Translation<typeof english> = {
     'Gmail schneidet das Bild ab, das Öffnungen zählt, weil es hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
   'outbox.check.imagesOnly.good': 'Die Mail lässt sich ohne ihre Bilder lesen.',
   'outbox.check.imagesOnly.bad': 'Ohne ihre Bilder sagt die Mail fast nichts, und viele Mailprogramme laden keine.',
-  'outbox.check.headings.good': 'Die Überschriften folgen Ebene für Ebene aufeinander.',
+  'outbox.check.headings.good': 'Keine Überschrift ist leer oder überspringt eine Ebene.',
   'outbox.check.headings.bad': {
     one: '{count} Überschrift ist leer oder überspringt eine Ebene.',
     other: '{count} Überschriften sind leer oder überspringen eine Ebene.',
@@ -103,10 +104,10 @@ export const outbox: Translation<typeof english> = {
     other:
       '{count} Wörter stehen auf Listen von Spam-Wörtern: {names}. Die Zahlen sind ihr Gewicht dort, von 1 bis 3. Solche Wörter zählen wenig: Mailanbieter achten auf Beschwerden und Authentifizierung.',
   },
-  'outbox.check.oneClick.good': 'Die Kopfzeilen erlauben das Abmelden mit einem Klick (RFC 8058).',
+  'outbox.check.oneClick.good': 'Die Kopfzeilen erlauben das Abmelden mit einem Klick.',
   'outbox.check.oneClick.bad': {
-    one: 'Gmail und Yahoo verlangen das Abmelden mit einem Klick (RFC 8058). Es fehlt oder ist falsch: {names}',
-    other: 'Gmail und Yahoo verlangen das Abmelden mit einem Klick (RFC 8058). Es fehlen oder sind falsch: {names}',
+    one: 'Gmail und Yahoo verlangen das Abmelden mit einem Klick. Diese Kopfzeile fehlt oder ist falsch: {names}',
+    other: 'Gmail und Yahoo verlangen das Abmelden mit einem Klick. Diese Kopfzeilen fehlen oder sind falsch: {names}',
   },
   'outbox.check.freemail.good': 'Der Absender hat eine eigene Domain.',
   'outbox.check.freemail.bad': {

@@ -29,7 +29,7 @@ export const outbox = {
   'outbox.view.check': 'Check',
   'outbox.hidden':
     'Links that act for the recipient, such as unsubscribe links, lead nowhere here, because your role is read-only.',
-  'outbox.webCopy': 'Web copy',
+  'outbox.webCopy': 'Web version',
   'outbox.note': 'Links lead where they do in the e-mail, each in a new tab.',
   'outbox.be.title': 'Act as this recipient',
   'outbox.be.text':
@@ -53,7 +53,8 @@ export const outbox = {
   'outbox.check.plainText.good': 'There is a plain-text version.',
   'outbox.check.plainText.bad': 'There is no plain-text version. Some spam filters dislike that.',
   'outbox.check.language.good': 'The e-mail says its language, so screen readers pronounce it well.',
-  'outbox.check.language.bad': 'The e-mail does not say its language: its html element has no lang attribute.',
+  'outbox.check.language.bad':
+    'The e-mail does not say its language, so screen readers may mispronounce it. In your own HTML, add lang to the html tag, as in <html lang="en">.',
   'outbox.check.images.good': 'Every image has alternative text.',
   'outbox.check.images.bad': {
     one: '{count} image has no alternative text.',
@@ -78,7 +79,7 @@ export const outbox = {
   'outbox.check.imagesOnly.good': 'The e-mail can be read without its images.',
   'outbox.check.imagesOnly.bad':
     'The e-mail says hardly anything without its images, which many e-mail programs do not load.',
-  'outbox.check.headings.good': 'Headings follow one another level by level.',
+  'outbox.check.headings.good': 'No heading is empty or skips a level.',
   'outbox.check.headings.bad': {
     one: '{count} heading is empty or skips a level.',
     other: '{count} headings are empty or skip a level.',
@@ -99,10 +100,10 @@ export const outbox = {
     other:
       '{count} words are on lists of spam words: {names}. The numbers are their weights there, from 1 to 3. Such words matter little: mail providers look at complaints and authentication.',
   },
-  'outbox.check.oneClick.good': 'The header allows one-click unsubscribe (RFC 8058).',
+  'outbox.check.oneClick.good': 'The headers allow one-click unsubscribe.',
   'outbox.check.oneClick.bad': {
-    one: 'Gmail and Yahoo require one-click unsubscribe (RFC 8058). Missing or wrong: {names}',
-    other: 'Gmail and Yahoo require one-click unsubscribe (RFC 8058). Missing or wrong: {names}',
+    one: 'Gmail and Yahoo require one-click unsubscribe. This header is missing or wrong: {names}',
+    other: 'Gmail and Yahoo require one-click unsubscribe. These headers are missing or wrong: {names}',
   },
   'outbox.check.freemail.good': 'The sender has a domain of its own.',
   'outbox.check.freemail.bad': {

@@ -16,7 +16,7 @@ export const relays: Translation<typeof english> = {
     'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand bis dahin pausiert.',
   'address.environment': 'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest; ändern Sie sie dort.',
   'address.field': 'Webadresse für Links, Bilder und Abmeldeseiten',
-  'address.hint': 'Etwa https://mail.example.com, ohne Pfad. Das Abmelden mit einem Klick braucht https.',
+  'address.hint': 'Etwa https://mail.example.com, ohne etwas dahinter. Das Abmelden mit einem Klick braucht https.',
   'address.save': 'Tracking-Domain speichern',
   'smtp.text':
     'Der erste SMTP-Server dieser Liste, der funktioniert, sendet die Mails. Fällt er aus, übernimmt der nächste.',

@@ -12,7 +12,7 @@ export const relays = {
     'There is no tracking domain yet, so links in e-mails work on this machine only: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
   'address.environment': 'The environment variable PUBLIC_URL sets the tracking domain, so change it there.',
   'address.field': 'Web address for links, images and unsubscribe pages',
-  'address.hint': 'Such as https://mail.example.com, without a path. One-click unsubscribe needs https.',
+  'address.hint': 'Such as https://mail.example.com, with nothing after it. One-click unsubscribe needs https.',
   'address.save': 'Save tracking domain',
   'smtp.text': 'Mail is sent by the first SMTP server in this list that works. If it fails, the next one takes over.',
   'smtp.none.title': 'No SMTP server yet',

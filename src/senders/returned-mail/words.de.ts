@@ -8,9 +8,9 @@ export const providers: Translation<typeof english> = {
   'settings.done.providerAdded':
     'Die Adresse wurde erstellt. Kopieren Sie sie unten und tragen Sie sie bei Ihrem Anbieter ein.',
   'settings.done.roleMailDeleted': 'Die Mail wurde gelöscht.',
-  'roleMails.title': 'Feedback-Loops, abuse und postmaster',
+  'roleMails.title': 'Feedback-Loops und Mails an abuse@ und postmaster@',
   'roleMails.off':
-    'Ist BOUNCE_LISTEN gesetzt, empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an abuse und postmaster.',
+    'Ist BOUNCE_LISTEN gesetzt, empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an abuse@ und postmaster@ Ihrer Domain für Bounces.',
   'roleMails.text':
     'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
   'roleMails.none': 'Keine Mail zu lesen.',
@@ -19,9 +19,9 @@ export const providers: Translation<typeof english> = {
   'roleMails.noSubject': '(kein Betreff)',
   'roleMails.from': 'Von {sender},',
   'roleMails.delete': 'Mail löschen',
-  'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Anfragen an sie werden ab jetzt abgewiesen.',
-  'audit.provider_added': 'Adresse für Ereignisse eines Anbieters erstellt',
-  'audit.provider_removed': 'Adresse für Ereignisse eines Anbieters gelöscht',
+  'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Meldungen an sie werden ab jetzt abgewiesen.',
+  'audit.provider_added': 'Adresse für Meldungen eines Mailanbieters erstellt',
+  'audit.provider_removed': 'Adresse für Meldungen eines Mailanbieters gelöscht',
   'providers.title': 'Von Ihrem Mailanbieter gemeldet',
   'providers.text':
     'Anbieter wie Amazon SES oder Mailgun empfangen Bounces und Beschwerden selbst und melden sie an eine Adresse. Kontakte mit Bounces oder Beschwerden werden dann gesperrt. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
@@ -37,33 +37,33 @@ export const providers: Translation<typeof english> = {
   'providers.name.sendgrid': 'SendGrid',
   'providers.name.brevo': 'Brevo',
   'providers.name.sparkpost': 'SparkPost',
-  'providers.state.waits': 'Wartet auf das erste Ereignis',
+  'providers.state.waits': 'Wartet auf die erste Meldung',
   'providers.state.works': 'Funktioniert',
-  'providers.state.refuses': 'Letzte Anfrage abgewiesen',
+  'providers.state.refuses': 'Letzte Meldung abgewiesen',
   'providers.watching':
-    'Der Status wird grün, sobald das erste Ereignis eintrifft. Die meisten Anbieter haben eine Schaltfläche, die ein Testereignis sendet.',
-  'providers.last': 'Letztes Ereignis: „{event}“, {time}',
-  'providers.refusedLast': 'Eine Anfrage wurde abgewiesen ({time}):',
+    'Der Status wird grün, sobald die erste Meldung eintrifft. Die meisten Anbieter haben eine Schaltfläche, die einen Test sendet.',
+  'providers.last': 'Letzte Meldung: „{event}“, {time}',
+  'providers.refusedLast': 'Eine Meldung wurde abgewiesen ({time}):',
   'providers.refusal.signature':
     'Die Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Wenn nicht, löschen Sie die Adresse und erstellen Sie eine neue mit dem richtigen Schlüssel.',
   'providers.refusal.expired': 'Die Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
   'providers.refusal.login':
-    'Das Passwort der Anfrage fehlte oder war falsch. Tragen Sie beim Anbieter das Passwort ein, das Sie hier gewählt haben.',
+    'Das Passwort der Meldung fehlte oder war falsch. Tragen Sie beim Anbieter das Passwort ein, das Sie hier gewählt haben.',
   'providers.refusal.topic':
-    'Die Anfrage kam von einem anderen Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
+    'Die Meldung kam von einem anderen Amazon-SNS-Topic als dem zuerst bestätigten. Erstellen Sie für ein anderes Topic eine weitere Adresse.',
   'providers.refusal.malformed':
-    'Die Anfrage hatte nicht die Form, die dieser Anbieter beschreibt. Prüfen Sie, ob der Anbieter stimmt.',
-  'providers.topic': 'Topic: {topic}',
+    'Die Meldung hatte nicht die Form, die dieser Anbieter beschreibt. Prüfen Sie, ob der Anbieter stimmt.',
+  'providers.topic': 'Amazon-SNS-Topic: {topic}',
   'providers.address': 'Adresse für den Anbieter:',
   'providers.copy': 'Adresse kopieren',
-  'providers.secret': 'Geben Sie diese Adresse nicht weiter: Wer sie kennt, könnte Ereignisse melden.',
+  'providers.secret': 'Geben Sie diese Adresse nicht weiter: Wer sie kennt, könnte falsche Meldungen senden.',
   'providers.steps': 'Was bei {name} zu tun ist',
   'providers.step.ses.1':
     'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Es wird von selbst bestätigt.',
   'providers.step.ses.2':
     'Öffnen Sie in Amazon SES Ihre Identität und dort „Notifications“: Wählen Sie das Topic für Bounces und Beschwerden.',
   'providers.step.ses.3':
-    'Schalten Sie für beide „Include original email headers“ ein, damit jedes Ereignis zu seiner Mail findet.',
+    'Schalten Sie für beide „Include original email headers“ ein, damit sich jede Meldung ihrer Mail zuordnen lässt.',
   'providers.step.mailgun.1':
     'Öffnen Sie „Sending“, „Webhooks“ Ihrer Domain. Tragen Sie diese Adresse für „permanent failure“, „temporary failure“, „spam complaints“ und „unsubscribes“ ein.',
   'providers.step.mailgun.2':
@@ -88,12 +88,12 @@ export const providers: Translation<typeof english> = {
   'providers.count.temporary': 'Verzögert: nichts geändert',
   'providers.count.complaints': 'Beschwerden: gesperrt',
   'providers.count.unsubscribes': 'Von allen Mails abgemeldet',
-  'providers.count.others': 'Andere Ereignisse',
+  'providers.count.others': 'Andere Meldungen',
   'providers.count.unmatched': 'Kein Kontakt dieses Kontos',
   'providers.count.duplicates': 'Wiederholungen, einmal gezählt',
-  'providers.count.refused': 'Abgewiesene Anfragen',
+  'providers.count.refused': 'Abgewiesene Meldungen',
   'providers.delete': 'Adresse löschen',
   'providers.delete.title': 'Adresse von {name} löschen?',
   'providers.delete.text':
-    'Ereignisse von {name} werden dann abgewiesen, und Adressen mit Bounces bekommen weiter Mails. Was verzeichnet ist, bleibt.',
+    'Meldungen von {name} werden dann abgewiesen, und Adressen mit Bounces bekommen weiter Mails. Was bisher gemeldet wurde, gilt weiter.',
 };

@@ -4,9 +4,9 @@ export const providers = {
   'settings.returns': 'Bounces & complaints',
   'settings.done.providerAdded': 'The address was created. Copy it below and enter it at your provider.',
   'settings.done.roleMailDeleted': 'The e-mail was deleted.',
-  'roleMails.title': 'Feedback loops, abuse and postmaster',
+  'roleMails.title': 'Feedback loops, and mail to abuse@ and postmaster@',
   'roleMails.off':
-    'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to abuse and postmaster.',
+    'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to abuse@ and postmaster@ your domain for bounces.',
   'roleMails.text':
     'Register the first of these addresses at the feedback loops of mailbox providers. Contacts who mark your e-mail as spam there are then suppressed automatically.',
   'roleMails.none': 'No e-mails to read.',
@@ -15,9 +15,9 @@ export const providers = {
   'roleMails.noSubject': '(no subject)',
   'roleMails.from': 'From {sender},',
   'roleMails.delete': 'Delete e-mail',
-  'settings.done.providerDeleted': 'The address was deleted. Requests to it are refused from now on.',
-  'audit.provider_added': 'Created an address for provider events',
-  'audit.provider_removed': 'Deleted an address for provider events',
+  'settings.done.providerDeleted': 'The address was deleted. Reports sent to it are refused from now on.',
+  'audit.provider_added': 'Created an address for reports of a mail provider',
+  'audit.provider_removed': 'Deleted an address for reports of a mail provider',
   'providers.title': 'Reported by your mail provider',
   'providers.text':
     'Providers such as Amazon SES or Mailgun receive bounces and complaints themselves and report them to an address. Bounced and complaining contacts are then suppressed; contacts who unsubscribe at the provider are unsubscribed here from all mail.',
@@ -33,32 +33,33 @@ export const providers = {
   'providers.name.sendgrid': 'SendGrid',
   'providers.name.brevo': 'Brevo',
   'providers.name.sparkpost': 'SparkPost',
-  'providers.state.waits': 'Waiting for the first event',
+  'providers.state.waits': 'Waiting for the first report',
   'providers.state.works': 'Working',
-  'providers.state.refuses': 'Last request refused',
+  'providers.state.refuses': 'Last report refused',
   'providers.watching':
-    'The status turns green when the first event arrives. Most providers have a button that sends a test.',
-  'providers.last': 'Last event: “{event}”, {time}',
-  'providers.refusedLast': 'A request was refused {time}:',
+    'The status turns green when the first report arrives. Most providers have a button that sends a test.',
+  'providers.last': 'Last report: “{event}”, {time}',
+  'providers.refusedLast': 'A report was refused {time}:',
   'providers.refusal.signature':
     'its signature does not match. Check that the key belongs to this address. If it does not, delete the address and create another with the right key.',
   'providers.refusal.expired': 'its signature is older than a day. Check the clock of this machine.',
   'providers.refusal.login':
     'its password was missing or wrong. Enter at the provider the password that you chose here.',
   'providers.refusal.topic':
-    'it came from another topic than the one confirmed first. Create another address for another topic.',
+    'it came from another Amazon SNS topic than the one confirmed first. Create another address for another topic.',
   'providers.refusal.malformed':
     'it was not in the form that this provider documents. Check that the provider is the right one.',
-  'providers.topic': 'Topic: {topic}',
+  'providers.topic': 'Amazon SNS topic: {topic}',
   'providers.address': 'Address for the provider:',
   'providers.copy': 'Copy address',
-  'providers.secret': 'Do not share this address: anybody who knows it could report events.',
+  'providers.secret': 'Do not share this address: anybody who knows it could send false reports.',
   'providers.steps': 'What to do at {name}',
   'providers.step.ses.1':
     'In Amazon SNS, create a standard topic and a subscription to it: protocol HTTPS, this address as the endpoint, raw message delivery off. The subscription is confirmed automatically.',
   'providers.step.ses.2':
     'In Amazon SES, open your identity, then Notifications: choose the topic for bounces and complaints.',
-  'providers.step.ses.3': 'Switch on “Include original email headers” for both, so that each event finds its e-mail.',
+  'providers.step.ses.3':
+    'Switch on “Include original email headers” for both, so that each report can be matched to its e-mail.',
   'providers.step.mailgun.1':
     'Open Sending, Webhooks of your domain. Add this address for permanent failure, temporary failure, spam complaints and unsubscribes.',
   'providers.step.mailgun.2': 'The HTTP webhook signing key is on the same page. Use “Test webhook” to try it.',
@@ -82,12 +83,12 @@ export const providers = {
   'providers.count.temporary': 'Delayed: nothing changed',
   'providers.count.complaints': 'Complaints: suppressed',
   'providers.count.unsubscribes': 'Unsubscribed from all mail',
-  'providers.count.others': 'Other events',
+  'providers.count.others': 'Other reports',
   'providers.count.unmatched': 'Not a contact of this account',
   'providers.count.duplicates': 'Duplicates, counted once',
-  'providers.count.refused': 'Refused requests',
+  'providers.count.refused': 'Refused reports',
   'providers.delete': 'Delete address',
   'providers.delete.title': 'Delete the address of {name}?',
   'providers.delete.text':
-    'Events from {name} are refused from then on, so bounced addresses keep getting mail. What was recorded stays.',
+    'Reports from {name} are refused from then on, so bounced addresses keep getting mail. What was reported before still counts.',
 } as const;

@@ -93,12 +93,12 @@ export class Language {
     return fillPlaceholders(pattern, Object.fromEntries(values));
   }
 
-  /** Returns a value of a sentence as a text. */
+  /** Returns a value of a sentence as a text. The value of `file_too_large` is a number of bytes. */
   #value(code: SentenceCode, name: string, value: Said | number): string {
     const { fields } = this.#words;
     if (name === 'field' && code.startsWith('field_'))
       return (Object.hasOwn(fields, String(value)) && fields[String(value)]) || String(value);
-    if (typeof value === 'number') return this.number(value);
+    if (typeof value === 'number') return code === 'file_too_large' ? this.bytes(value) : this.number(value);
     if (name === 'language')
       return formatter(Intl.DisplayNames, this.locale, { type: 'language' }).of(String(value)) ?? String(value);
     return UNCHANGED_VALUES.includes(name) ? String(value) : this.sentence(value);

@@ -166,7 +166,7 @@ export const EVENTS = [
     de: 'Der SMTP-Server hat eine Mail angenommen',
     data: mail,
   },
-  { type: 'mail.bounced', group: 'mails', en: 'An e-mail bounced', de: 'Eine Mail war ein Bounce', data: mail },
+  { type: 'mail.bounced', group: 'mails', en: 'An e-mail bounced', de: 'Eine Mail kam als Bounce zurück', data: mail },
   {
     type: 'mail.complained',
     group: 'mails',

@@ -165,7 +165,7 @@ t.test(
     t.notMatch(before, /What would have happened/, 'nothing runs before it is asked for');
     let page = await open({ run: '1', opens: '40', clicks: '2', email: 'bo@example.org' });
     // The page comes again by itself while the replay runs.
-    for (let more = 0; more < 20 && page.includes('The replay ends if you leave'); more++)
+    for (let more = 0; more < 20 && page.includes('The trial run ends if you leave'); more++)
       page = await open({ run: '1', opens: '40', clicks: '2', email: 'bo@example.org' });
     for (const text of [
       'What would have happened',

@@ -35,7 +35,7 @@ export const frame: Translation<typeof english> = {
   'problem.field_items': 'Wählen Sie höchstens {count}.',
   'problem.field_taken': 'Dieser Wert ist schon vergeben.',
   'problem.field_erased': 'Dieser Wert gehört zu einem endgültig gelöschten Kontakt und wird nicht angenommen.',
-  'problem.field_one_line': 'Zeilenumbrüche und Steuerzeichen sind hier nicht erlaubt.',
+  'problem.field_one_line': 'Schreiben Sie das in eine Zeile, ohne besondere Zeichen wie Tabulatoren.',
   'nav.more': 'Mehr',
   'role.viewer': 'Nur Lesen',
   'role.editor': 'Bearbeiter',
@@ -52,7 +52,8 @@ export const frame: Translation<typeof english> = {
   'error.busy.title': 'Bitte gleich noch einmal versuchen',
   'error.busy.text': 'Der Dienst ist ausgelastet und konnte das noch nicht tun. Es wurde nichts geändert.',
   'error.request.title': 'Das hat nicht geklappt',
-  'error.request.text': 'Die Anfrage war nicht lesbar. Bitte öffnen Sie die Seite noch einmal.',
+  'error.request.text':
+    'Ihr Browser hat etwas gesendet, das Sendlark nicht lesen konnte. Bitte öffnen Sie die Seite noch einmal.',
   'error.failed.title': 'Etwas ist schiefgegangen',
   'error.failed.text':
     'Das ist ein Fehler von Sendlark; es wurde nichts geändert. Bitte versuchen Sie es noch einmal. Geschieht es wieder, sagt das Protokoll von Sendlark, warum.',

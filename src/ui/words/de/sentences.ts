@@ -80,9 +80,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_mail: 'Die Mail „{subject}“ kann nicht gesendet werden: {problem}',
   held_by_relay: 'Der SMTP-Server nimmt keine Mails an: {reply}',
   held_by_refusal:
-    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen des Empfängers, der wieder in der Warteschlange ist: {reply}',
+    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen des Empfängers. Die Mail an diesen Empfänger wartet: {reply}',
   held_by_refusals:
-    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen der Empfänger. {count} Empfänger in Folge sind wieder in der Warteschlange: {reply}',
+    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen der Empfänger. Die Mails an {count} Empfänger in Folge warten: {reply}',
   held_errors_found: 'Die Prüfung fand Fehler in der Mail: {errors}',
   held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
   found_in_variant: 'in Variante {name}: {error}',
@@ -92,7 +92,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   found_no_address: 'die Postanschrift fehlt',
   found_bad_links: 'Links führen nirgendwohin oder zu einer Adresse, die Empfänger nicht erreichen: {names}',
   found_foreign_tags: 'Platzhalter anderer Dienste werden so gesendet, wie sie sind: {names}',
-  found_no_one_click: 'das Abmelden mit einem Klick (RFC 8058) fehlt oder ist falsch: {names}',
+  found_no_one_click: 'das Abmelden mit einem Klick fehlt oder ist falsch: {names}',
   found_freemail:
     'Mails von einer Adresse bei {names} bestehen DMARC nicht; Mailanbieter weisen sie ab oder legen sie als Spam ab',
   found_bad_headers: 'diese Kopfzeilen müssen genau einmal da sein: {names}',
@@ -139,7 +139,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   field_erased: 'Was bei „{field}“ steht, gehört einem endgültig gelöschten Kontakt und wird nicht mehr angenommen.',
   fields_most: 'Ein Konto kann höchstens {count} eigene Felder haben.',
   event_names_most: 'Ein Konto kann höchstens {count} Namen von Ereignissen und ihren Eigenschaften haben.',
-  field_one_line: 'Bei „{field}“ dürfen keine Zeilenumbrüche oder Steuerzeichen stehen.',
+  field_one_line: 'Bei „{field}“ darf nur eine Zeile stehen, ohne besondere Zeichen wie Tabulatoren.',
   local_time_canary:
     'Eine Kampagne in der Zeitzone jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest würde über seine Zeit hinaus warten.',
   local_time_ab:
@@ -159,7 +159,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     '„{given}“ ist keine gültige Grenze: Geben Sie Mails und Tage an, etwa 3 Mails in 7 Tagen, höchstens {mails} Mails und {days} Tage.',
   file_no_rows: 'In der Datei ist keine gültige Zeile.',
   file_not_csv: 'Die Datei muss eine CSV-Datei sein.',
-  file_too_large: 'Die Datei darf höchstens {count} Bytes haben.',
+  file_too_large: 'Die Datei darf höchstens {count} groß sein.',
   file_line: 'Zeile {line}: {text}',
   file_empty: 'Die Datei ist leer.',
   file_zip: 'Die Datei ist ein ZIP-Archiv oder eine Excel-Mappe (.xlsx), keine CSV-Datei.',
@@ -176,7 +176,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   file_columns: 'Die Zeile hat mehr als {count} Spalten.',
   file_cell_long: 'Eine Zelle ist länger als {count} Zeichen.',
   file_cell_unclosed: 'Eine Zelle ist länger als {count} Zeichen, oder ein schließendes Anführungszeichen fehlt.',
-  file_windows: 'Die Datei ist kein gültiges UTF-8 und wurde deshalb als Windows-1252 gelesen.',
+  file_windows: 'Die Datei hat ein älteres Textformat (Windows-1252). Prüfen Sie, ob Umlaute richtig aussehen.',
   file_imported: 'Die Datei ist schon importiert',
   picture_kind: 'Die Datei muss ein Bild sein: PNG, JPEG, GIF oder WebP.',
   picture_svg:
@@ -187,7 +187,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   picture_damaged: 'Das Bild ist beschädigt.',
   picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
   column_zones:
-    'Werte von {name}, die keine IANA-Zeitzone wie Europe/Berlin sind: {count} ({values}). Kampagnen in der Zeitzone jedes Kontakts richten sich bei diesen Kontakten nach Land und Bundesland.',
+    'Werte von {name}, die keine Zeitzone wie Europe/Berlin sind: {count} ({values}). Kampagnen in der Zeitzone jedes Kontakts richten sich bei diesen Kontakten nach Land und Bundesland.',
   column_folded: 'Adressen in mehreren Zeilen, zu einer verbunden: {count}',
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
@@ -255,12 +255,13 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   dmarc_many_cure: 'Behalten Sie einen der Einträge.',
   dmarc_policy: 'Der Eintrag braucht p=none, quarantine oder reject.',
   alignment_dkim: 'DKIM (d={domain})',
-  alignment_spf: 'SPF (Return-Path {domain})',
+  alignment_spf: 'SPF (Bounces gehen an {domain})',
   alignment_both: '{one} und {other}',
   alignment_fails: 'Keine Prüfung, die für die Domain zählt, ist bestanden: {ways}',
   alignment_fails_cure: 'Beheben Sie, was weiter oben zu diesen Prüfungen steht.',
-  alignment_none: 'SPF zählt nur für den Return-Path {domain}, und Sendlark signiert nicht',
-  alignment_none_strict: 'SPF zählt nur für den Return-Path {domain} (aspf=s), und Sendlark signiert nicht',
+  alignment_none: 'SPF zählt nur für {domain}, die Domain, an die Bounces gehen, und Sendlark signiert nicht',
+  alignment_none_strict:
+    'SPF zählt nur für {domain}, die Domain, an die Bounces gehen (aspf=s), und Sendlark signiert nicht',
   alignment_none_cure: 'oder machen Sie BOUNCE_DOMAIN zu einer Subdomain von {domain}.',
 
   actor_command_line: 'Befehlszeile',

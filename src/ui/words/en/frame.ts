@@ -33,7 +33,7 @@ export const frame = {
   'problem.field_items': 'Choose at most {count}.',
   'problem.field_taken': 'This value is already in use.',
   'problem.field_erased': 'This value belongs to a contact who was deleted permanently, and is not accepted.',
-  'problem.field_one_line': 'Line breaks and control characters are not allowed here.',
+  'problem.field_one_line': 'Write this on one line, without special characters such as tabs.',
   'nav.more': 'More',
   'role.viewer': 'Read-only',
   'role.editor': 'Editor',
@@ -50,7 +50,7 @@ export const frame = {
   'error.busy.title': 'Please try again in a moment',
   'error.busy.text': 'The service is busy and could not do this yet. Nothing was changed.',
   'error.request.title': 'That did not work',
-  'error.request.text': 'The request could not be read. Please open the page again.',
+  'error.request.text': 'Your browser sent something that Sendlark could not read. Please open the page again.',
   'error.failed.title': 'Something went wrong',
   'error.failed.text':
     'This is an error of Sendlark, and nothing was changed. Please try again. If it happens again, the log of Sendlark says why.',

@@ -51,7 +51,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
   settings_no_address: 'There is no tracking domain: links in e-mails work on this machine only.',
-  settings_no_https: 'The tracking domain is not https: one-click unsubscribe (RFC 8058) needs https.',
+  settings_no_https: 'The tracking domain is not https: one-click unsubscribe needs https.',
   settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
   sending_on: 'not paused',
   sending_held: 'paused. {reason}',
@@ -84,6 +84,32 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   column_email: 'One column must be the e-mail address.',
   role_too_low: 'Your role does not allow this',
   viewers_change_nothing: 'Your role is read-only',
-  payload_too_large: 'The request is too large',
+  payload_too_large: 'What you sent is too large',
   not_found: 'This does not exist, or was deleted',
+  field_integer: 'The {field} must be a whole number.',
+  field_string: 'The {field} must be text.',
+  field_array: 'The {field} must be a list.',
+  field_one_line: 'The {field} must be on one line, without special characters such as tabs.',
+  file_not_csv: 'The file must be a CSV file.',
+  file_not_export: 'The file must be a ZIP, CSV or JSON file.',
+  file_too_large: 'The file can be at most {count}.',
+  file_windows: 'The file has an older text format (Windows-1252). Check that letters such as é and ö look right.',
+  column_zones:
+    'Values of {name} that are not a time zone such as Europe/Berlin: {count} ({values}). For these contacts, campaigns in each contact’s own time zone use country and state.',
+  alignment_spf: 'SPF (bounces go to {domain})',
+  alignment_none: 'SPF counts only for {domain}, the domain that bounces go to, and Sendlark does not sign',
+  alignment_none_strict:
+    'SPF counts only for {domain}, the domain that bounces go to (aspf=s), and Sendlark does not sign',
+  address_invalid: 'Enter a web address such as https://mail.example.com, with nothing after it.',
+  found_no_one_click: 'one-click unsubscribe is missing or wrong: {names}',
+  held_by_refusal:
+    'The SMTP server refuses mail because of the sender or this machine, not because of the recipient. The e-mail to this recipient waits: {reply}',
+  held_by_refusals:
+    'The SMTP server refuses mail because of the sender or this machine, not because of the recipients. The e-mails to {count} recipients in a row wait: {reply}',
+  condition_deep: 'more than {count} conditions are inside each other',
+  no_campaign_values: 'A transactional e-mail has no preferences page and no web version: remove {names} from it.',
+  dkim_present: 'Mail from {domain} is signed already. An owner of the first account can replace its key.',
+  replay_replaced: 'Another trial run replaced this result: start the trial run again',
+  replay_too_large: 'The trial run takes too much memory: choose fewer days',
+  providers_many: 'There can be at most {count} addresses for reports of mail providers: delete one first',
 };

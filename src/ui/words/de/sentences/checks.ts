@@ -15,7 +15,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Erstellen Sie jeden Tag eine Sicherung, unter Einstellungen › Sicherung oder mit sendlark backup DATEI, und bewahren Sie sie auf einer anderen Festplatte auf',
 
   address_none: 'Es gibt keine Tracking-Domain',
-  address_invalid: 'Hier muss eine http- oder https-Adresse ohne Pfad stehen, etwa https://mail.example.com.',
+  address_invalid: 'Geben Sie eine Webadresse wie https://mail.example.com ein, ohne etwas dahinter.',
   address_loopback:
     'Diese Adresse führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:

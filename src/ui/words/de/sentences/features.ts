@@ -243,7 +243,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   nodes_silent: 'Kein Lebenszeichen von {names}',
   nodes_silent_cure:
     'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails. Ein Knoten ohne Lebenszeichen verschwindet nach einer Woche aus der Liste.',
-  nodes_waits_cure: 'Einstellungen › Knoten, oder sendlark nodes, zeigt die Knoten mit dem, was nicht stimmt.',
+  nodes_waits_cure: 'Einstellungen › Sendeknoten, oder sendlark nodes, zeigt die Knoten mit dem, was nicht stimmt.',
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
     'Sehen Sie nach, ob die IP-Adresse dieses Knotens auf einer Sperrliste steht und ob seine Zugangsdaten stimmen. Der Knoten versucht es von selbst wieder; solange senden die anderen Knoten seine Mails.',
@@ -261,7 +261,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   mail_empty: 'Die Mail hat keinen Inhalt: Geben Sie text, template_html, template_json oder template_id an.',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
-    'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webkopie: Nehmen Sie {names} aus ihr heraus.',
+    'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webversion: Nehmen Sie {names} aus ihr heraus.',
   mail_too_large:
     'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf höchstens {size} MB haben, der Betreff 998 Zeichen.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',

@@ -81,8 +81,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   live_change_broken: 'Die Automation läuft und kann das nicht senden: {problem}',
   replay_replaced: 'Das Ergebnis wurde durch einen anderen Probelauf ersetzt. Starten Sie den Probelauf noch einmal',
   replay_too_large: 'Der Probelauf braucht zu viel Speicher: Wählen Sie weniger Tage',
-  dkim_present:
-    'Mails von {domain} werden schon signiert. Wer diese Installation betreibt, kann den Schlüssel wechseln.',
+  dkim_present: 'Mails von {domain} werden schon signiert. Ein Inhaber des ersten Kontos kann den Schlüssel wechseln.',
   warm_up_no_sender: 'Nur die Domain eines Absenders kann aufgewärmt werden',
   warm_up_day: 'Geben Sie einen Tag an, der höchstens ein Jahr entfernt ist, etwa 2026-03-01',
   warm_up_until: 'Geben Sie eine größere Zahl als für den ersten Tag an',
@@ -93,5 +92,5 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   other_site: 'Diese Anfrage kam von einer Seite einer anderen Website',
   not_found: 'Das gibt es nicht, oder es wurde gelöscht',
   database_busy: 'Das ist im Moment nicht möglich. Versuchen Sie es gleich noch einmal',
-  payload_too_large: 'Die Anfrage ist zu groß',
+  payload_too_large: 'Was Sie gesendet haben, ist zu groß',
 };
