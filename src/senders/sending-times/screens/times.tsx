@@ -1,4 +1,4 @@
-/** The settings page for frequency caps, sending hours and auto-pause. */
+/** The settings page for frequency caps and sending hours, and the card with the switch of auto-pause, which other pages show. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_CAPS } from '../../../delivery/timing/mail-caps.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
@@ -32,7 +32,7 @@ interface SubmittedTimes {
 /** The values in the form while mail is sent at any time. */
 const NO_WINDOW = { days: [], opens: '08:00', closes: '20:00' };
 
-/** Registers the settings page for frequency caps, sending hours and auto-pause. */
+/** Registers the settings page for frequency caps and sending hours. */
 export async function timesScreen(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/settings/times', (request, reply) => {
     requireOwner(request);
