@@ -143,7 +143,7 @@ const CART: Recipe = {
     mail(0, {
       en: [
         'Shall we keep your cart?',
-        'A last reminder. After it we leave you in peace.',
+        'A last reminder. We will not write about it again.',
         'Hello ((first_name|again)),',
         'What you chose yesterday is still in your cart. This is our last reminder of it.',
         'What kept you from ordering? One sentence in a reply to this e-mail helps us to do better.',
@@ -216,9 +216,9 @@ const RENEWAL: Recipe = {
         'Your renewal is due in thirty days',
         'What happens next, and how you decide.',
         'Hello ((first_name|and thank you for your trust)),',
-        'In thirty days your time with us is up for renewal. We say so early, so that you can decide in peace.',
+        'In thirty days your time with us is up for renewal. We say so early, so that you have time to decide.',
         'If you would like to go on as before, or change something, reply to this e-mail. We will take care of the rest.',
-        'Thank you for having been with us.',
+        'Thank you for being with us.',
       ],
       de: [
         'In dreißig Tagen steht Ihre Verlängerung an',
@@ -281,7 +281,7 @@ const WIN_BACK: Recipe = {
         'Hello ((first_name|again)),',
         'A week ago we asked whether our e-mails are still right for you. We would be glad to keep you.',
         'If you would like to stay, just answer “yes”. If not, the link below unsubscribes you at once.',
-        'Either way, thank you for reading us.',
+        'Either way, thank you for reading.',
       ],
       de: [
         'Bleiben wir in Kontakt?',

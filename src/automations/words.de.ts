@@ -355,8 +355,8 @@ export const automations: Translation<typeof english> = {
   'automations.step.webhook': 'Anderes Programm benachrichtigen (Webhook)',
   'automations.step.webhook.about':
     'Andere Programme erfahren, dass der Kontakt zu diesem Schritt kam: alle Webhooks, für die Sie dieses Ereignis gewählt haben.',
-  'automations.step.webhook.text': 'Webhooks benachrichtigen',
-  'automations.step.webhook.noted': 'Webhooks benachrichtigen: „{value}“',
+  'automations.step.webhook.text': 'Andere Programme benachrichtigen (Webhooks)',
+  'automations.step.webhook.noted': 'Andere Programme benachrichtigen (Webhooks): „{value}“',
   'automations.step.note': 'Notiz',
   'automations.step.note.hint': 'Die Notiz wird mit dem Ereignis gesendet, um Schritte zu unterscheiden.',
   'automations.step.segment': 'Segment',

@@ -348,8 +348,8 @@ export const automations = {
   'automations.step.webhook': 'Notify another program (webhook)',
   'automations.step.webhook.about':
     'Other programs learn that the contact came to this step: all webhooks for which you chose this event.',
-  'automations.step.webhook.text': 'Notify webhooks',
-  'automations.step.webhook.noted': 'Notify webhooks: “{value}”',
+  'automations.step.webhook.text': 'Notify other programs (webhooks)',
+  'automations.step.webhook.noted': 'Notify other programs (webhooks): “{value}”',
   'automations.step.note': 'Note',
   'automations.step.note.hint': 'The note is sent with the event, to tell one step from another.',
   'automations.step.segment': 'Segment',

@@ -722,7 +722,7 @@ export const campaigns: Translation<typeof english> = {
   'why.rule.pace': 'Tempolimit des Mailanbieters',
   'why.rule.target': 'Liste oder Segment',
   'why.rule.excluded': 'Ausgeschlossen',
-  'why.rule.entry': 'Aufnahme',
+  'why.rule.entry': 'Aufnahme in die Automation',
   'why.rule.goal': 'Ziel',
   'why.rule.exit': 'Ausstiegsregel',
   'why.rule.contact': 'Kontakt',

@@ -698,7 +698,7 @@ export const campaigns = {
   'why.rule.pace': 'Speed limit of the mail provider',
   'why.rule.target': 'List or segment',
   'why.rule.excluded': 'Excluded',
-  'why.rule.entry': 'Entry',
+  'why.rule.entry': 'Entering the automation',
   'why.rule.goal': 'Goal',
   'why.rule.exit': 'Exit rule',
   'why.rule.contact': 'Contact',

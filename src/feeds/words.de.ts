@@ -35,7 +35,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.field.weekday': 'Senden am',
   'feeds.field.time_of_day': 'Senden um',
   'feeds.field.time_zone': 'Zeitzone',
-  'feeds.hint.time_zone': 'Tippen Sie den Namen einer Stadt, um sie zu finden.',
+  'feeds.hint.time_zone': 'Tippen Sie den Namen einer Stadt, um ihre Zeitzone zu finden.',
   'feeds.field.subject': 'Betreff',
   'feeds.field.template_id': 'Vorlage',
   'feeds.own': 'Platzhalter für eine eigene Vorlage',

@@ -32,7 +32,7 @@ export const feeds = {
   'feeds.field.weekday': 'Send on',
   'feeds.field.time_of_day': 'Send at',
   'feeds.field.time_zone': 'Time zone',
-  'feeds.hint.time_zone': 'Type the name of a city to find it.',
+  'feeds.hint.time_zone': 'Type the name of a city to find its time zone.',
   'feeds.field.subject': 'Subject',
   'feeds.field.template_id': 'Template',
   'feeds.own': 'Merge tags for a template of your own',

@@ -106,7 +106,7 @@ for (const [way, goBack] of Object.entries(WAYS_BACK)) {
       const answer = await visit(u);
       t.match(
         [answer.status, await answer.text()],
-        [404, /no record of any more.*reply to the e-mail/s],
+        [404, /that we no longer keep.*reply to the e-mail/s],
         `page of ${to}`,
       );
       t.equal((await visit(u, 'POST')).status, 404, 'a one-click for nobody unsubscribes nobody');

@@ -6,7 +6,7 @@ export const providers = {
   'settings.done.roleMailDeleted': 'The e-mail was deleted.',
   'roleMails.title': 'Feedback loops, and mail to abuse@ and postmaster@',
   'roleMails.off':
-    'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to abuse@ and postmaster@ your domain for bounces.',
+    'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to the addresses abuse@ and postmaster@ of your domain for bounces.',
   'roleMails.text':
     'Register the first of these addresses at the feedback loops of mailbox providers. Contacts who mark your e-mail as spam there are then suppressed automatically.',
   'roleMails.none': 'No e-mails to read.',
@@ -25,7 +25,7 @@ export const providers = {
   'providers.field.provider': 'Provider',
   'providers.field.secret': 'Key or password',
   'providers.hint.secret':
-    'Mailgun: the HTTP webhook signing key. SendGrid: the verification key of the signed event webhook. Amazon SES: leave it empty. Others: a password of your choice. If you leave this empty, only keeping the address secret protects you.',
+    'Mailgun: the HTTP webhook signing key. SendGrid: the verification key of the signed event webhook. Amazon SES: leave it empty. Others: a password of your choice. Without a password you are protected only as long as the address stays secret.',
   'providers.add.submit': 'Create address',
   'providers.name.ses': 'Amazon SES',
   'providers.name.mailgun': 'Mailgun',

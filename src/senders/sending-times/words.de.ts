@@ -70,7 +70,8 @@ export const times: Translation<typeof english> = {
   'holding.bounces': 'Bounces: mehr als {share}, mindestens {least}',
   'holding.failed': 'Ablehnungen: mehr als {share}, mindestens {least}',
   'holding.complaints': 'Beschwerden: mehr als {share}, mindestens {least}',
-  'holding.chance': 'Geprüft wird ab {least} Ergebnissen, und nur, wenn der Anteil nicht zufällig hoch ist.',
+  'holding.chance':
+    'Eine Kampagne wird geprüft, sobald sie {least} Ergebnisse hat. Sie pausiert nur, wenn der hohe Anteil kein Zufall sein kann.',
   'holding.switchOn': 'Für jede Kampagne einschalten',
   'holding.switchOff': 'Auf Kampagnen mit erster Gruppe beschränken',
   'holding.isOn': 'Ab jetzt pausiert jede Kampagne, wenn ihre Ergebnisse schlecht sind.',

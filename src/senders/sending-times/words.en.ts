@@ -28,7 +28,8 @@ export const times = {
   'window.now': 'This is outside the sending hours. Sending continues {time} ({zone}).',
   'window.booked': '{time} ({zone}) is outside the sending hours. Sending starts {opens}.',
   'local.option': 'Each contact’s own time zone',
-  'local.known': 'Time zone known: {known}. Unknown or ambiguous: {others}; they get the campaign by {zone} time.',
+  'local.known':
+    'Time zone known: {known}. Unknown or ambiguous: {others}; these contacts get the campaign at that time in {zone}.',
   'local.about':
     'The content and the recipients are fixed when the first time zone reaches the time. Contacts whose time has passed by then get the campaign at once.',
   'local.is': 'Scheduled for {time} in each contact’s own time zone.',
@@ -64,7 +65,8 @@ export const times = {
   'holding.bounces': 'bounces: more than {share}, at least {least}',
   'holding.failed': 'refusals: more than {share}, at least {least}',
   'holding.complaints': 'complaints: more than {share}, at least {least}',
-  'holding.chance': 'Checked after {least} results, and only if the share is not high by chance.',
+  'holding.chance':
+    'A campaign is checked once it has {least} results. It pauses only if the high share cannot be chance.',
   'holding.switchOn': 'Turn on for every campaign',
   'holding.switchOff': 'Limit to campaigns with a first batch',
   'holding.isOn': 'From now on every campaign pauses when its results are bad.',

@@ -15,7 +15,7 @@ export const en = {
       title: 'This link is not known',
       heading: 'This link is not known here any more',
       text: [
-        'It is incomplete, was changed on its way, or belongs to an e-mail we have no record of any more. Please open the link in the newest e-mail you have from us.',
+        'It is incomplete, was changed on its way, or belongs to an e-mail that we no longer keep. Please open the link in the newest e-mail you have from us.',
         'If you want no more mail from us, please reply to the e-mail and say so.',
       ],
     },

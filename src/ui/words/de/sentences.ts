@@ -202,7 +202,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Legen Sie eine Tracking-Domain fest, unter Einstellungen › SMTP-Server oder als PUBLIC_URL; bis dahin ist der Versand pausiert.',
   settings_no_relay: 'Es gibt keinen SMTP-Server: Mails bleiben im Test-Postausgang.',
   settings_no_address: 'Es gibt keine Tracking-Domain: Links in Mails funktionieren nur auf diesem Rechner.',
-  settings_no_https: 'Die Tracking-Domain ist nicht https: Abmelden mit einem Klick (RFC 8058) braucht https.',
+  settings_no_https: 'Die Tracking-Domain ist nicht https: Abmelden mit einem Klick braucht https.',
   settings_no_proxy:
     'Die Tracking-Domain ist https, und TRUST_PROXY ist aus: Nennen Sie dort den Reverse-Proxy, bei dem TLS endet.',
   disk_free: '{size} GB frei auf der Festplatte der Datenbank',

@@ -112,4 +112,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   replay_replaced: 'Another trial run replaced this result: start the trial run again',
   replay_too_large: 'The trial run takes too much memory: choose fewer days',
   providers_many: 'There can be at most {count} addresses for reports of mail providers: delete one first',
+  why_entered: 'Entered on {time}. Times entered so far: {run}.',
+  why_no_entry_again: 'Entered on {time}, and may not enter again now. Times entered so far: {run}.',
+  other_site: 'This came from a page of another website',
 };

@@ -143,8 +143,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_outside_change: 'Der Kontakt verlässt die Liste oder das Segment, oder die Einstellung wird geändert.',
   why_never_entered: 'Noch nicht aufgenommen: {why}.',
   why_may_enter: 'Darf aufgenommen werden.',
-  why_entered: 'Aufgenommen am {time} (Aufnahme {run}).',
-  why_no_entry_again: 'Aufgenommen am {time} (Aufnahme {run}); wird jetzt nicht erneut aufgenommen.',
+  why_entered: 'Aufgenommen am {time}. Aufnahmen bisher: {run}.',
+  why_no_entry_again: 'Aufgenommen am {time}; wird jetzt nicht erneut aufgenommen. Aufnahmen bisher: {run}.',
   why_entry_change:
     'Der Kontakt kommt hinzu, oder sein Ereignis tritt ein, während die Automation läuft und ihn aufnehmen darf.',
   why_contact: 'Den Kontakt gibt es.',

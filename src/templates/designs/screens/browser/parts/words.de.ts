@@ -34,7 +34,7 @@ export const editorWords = {
       color: 'Farbe',
       align: 'Ausrichten',
       'text-align': 'Ausrichten',
-      'text-decoration': 'Linie',
+      'text-decoration': 'Unterstreichung',
       'background-color': 'Hintergrund',
       'container-background-color': 'Hintergrund außen',
       'background-url': 'Hintergrundbild',
