@@ -3,7 +3,7 @@
 export const CHECK_SENTENCES = {
   // Problems of a backup, and when the last one was made.
   backup_damaged: '{file} is damaged: {reason}',
-  backup_changed: '{name} is not as Sendlark made it',
+  backup_changed: 'the {name} is not as Sendlark made it',
   backup_foreign: '{file} is no database of Sendlark',
   backup_newer: '{file} is from a newer release: upgrade Sendlark',
   backup_under_way: 'A backup is being made or checked. Try again when that is done.',

@@ -158,22 +158,20 @@ function count(client: Database, table: string, after = 0): number {
 const IGNORED_TABLES = ['sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4', '__drizzle_migrations'];
 /** The two tables that Litestream adds to a database that it replicates, with their SQL. Backups contain them, too. */
 const LITESTREAM_TABLES = new Map([
-  ['the table _litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
-  ['the table _litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
+  ['table _litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'],
+  ['table _litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'],
 ]);
 
 /**
  * Compares the schema of a file with the schema of the release that made the file. Returns the first part that is missing or differs, such as
- * `the trigger spy`; null if all parts are the same. Runs nothing from the file. Compares triggers only if they are part of migrations. Throws
+ * `trigger spy`; null if all parts are the same. Runs nothing from the file. Compares triggers only if they are part of migrations. Throws
  * if the schema cannot be read.
  */
 export function findForeignPart(client: Database): string | null {
   const actual = partsOf(client);
   const expected = partsAfterMigration(newestMigration(client));
   for (const [name, definition] of LITESTREAM_TABLES) if (actual.get(name) === definition) actual.delete(name);
-  const isCompared = hasTriggersOutsideMigrations(client)
-    ? (name: string) => !name.startsWith('the trigger ')
-    : () => true;
+  const isCompared = hasTriggersOutsideMigrations(client) ? (name: string) => !name.startsWith('trigger ') : () => true;
   for (const name of new Set([...actual.keys(), ...expected.keys()]))
     if (isCompared(name) && actual.get(name) !== expected.get(name)) return name;
   return null;
@@ -193,7 +191,7 @@ function partsAfterMigration(newest: number): Map<string, string> {
   }
 }
 
-/** Returns each part of a schema, such as `the index contacts_type`, with its SQL. Leaves out SQLite's automatic indexes, which have no SQL. */
+/** Returns each part of a schema, such as `index contacts_type`, with its SQL. Leaves out SQLite's automatic indexes, which have no SQL. */
 function partsOf(client: Database): Map<string, string> {
   const rows = client
     .prepare<[], { type: string; name: string; sql: string }>(
@@ -201,5 +199,5 @@ function partsOf(client: Database): Map<string, string> {
     )
     .all();
   const parts = rows.filter(({ type, name }) => type !== 'table' || !IGNORED_TABLES.includes(name));
-  return new Map(parts.map(({ type, name, sql }) => [`the ${type} ${name}`, sql]));
+  return new Map(parts.map(({ type, name, sql }) => [`${type} ${name}`, sql]));
 }

@@ -5,7 +5,7 @@
  */
 import type { MailData } from '../../mime/mail-data.ts';
 import { SmtpConnection } from '../smtp/connection.ts';
-import { Dialogue, handshake } from '../smtp/handshake.ts';
+import { Dialogue, handshake, NoReply } from '../smtp/handshake.ts';
 import { type Outcome, replyOutcome, type Stage, withoutReply } from '../smtp/outcome.ts';
 import type { Relay } from '../smtp/relay-urls.ts';
 import { stuffDots } from '../smtp/session/message-writer.ts';
@@ -102,6 +102,6 @@ function failed(outcome: Outcome, { failure }: SmtpConnection): Trial {
     stage: isBeforeMessage ? stage : 'rcpt',
     outcome,
     error: outcome.code === 0 ? code : '',
-    isSilent: failure !== null && /^no reply within /.test(failure.message),
+    isSilent: failure instanceof NoReply,
   };
 }

@@ -48,6 +48,9 @@ export async function handshake(
   }
 }
 
+/** Why a connection failed whose relay did not answer in time. */
+export class NoReply extends Error {}
+
 /** Thrown to end the handshake with an outcome while the connection still works, so that QUIT is sent. */
 class Refusal extends Error {
   readonly outcome: Outcome;
@@ -233,7 +236,7 @@ export class Dialogue implements ConnectionListener {
   }
 
   expired(): void {
-    this.#connection.fail(new Error(`no reply within ${Math.round(this.#connection.waited / 100) / 10} s`));
+    this.#connection.fail(new NoReply(`no reply within ${Math.round(this.#connection.waited / 100) / 10} s`));
   }
 
   lost(error: Error): void {

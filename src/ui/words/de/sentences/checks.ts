@@ -3,7 +3,7 @@ import type { CHECK_SENTENCES } from '../../../../errors/sentences/checks.ts';
 
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {
   backup_damaged: '{file} ist beschädigt: {reason}',
-  backup_changed: '{name} ist nicht so, wie Sendlark es angelegt hat',
+  backup_changed: '„{name}“ ist nicht so, wie Sendlark es angelegt hat',
   backup_foreign: '{file} ist keine Datenbank von Sendlark',
   backup_newer: '{file} stammt von einer neueren Version: Aktualisieren Sie Sendlark',
   backup_under_way: 'Gerade wird eine Sicherung erstellt oder geprüft. Versuchen Sie es danach noch einmal.',
