@@ -51,7 +51,7 @@ import {
   problemOf,
   type Schedule,
 } from './automations.ts';
-import { CONTACT, ENROLLED_PERSON, WITH_PERSON } from './enrolled-person.ts';
+import { CONTACT_ID, CONTACT_JOINS, TARGET_SEGMENT_JOIN } from './enrolled-contact.ts';
 import { stepAfter } from './path.ts';
 import { holdAutomations, holdFailedAutomation } from './status.ts';
 import { type Acting, type AtStep, act, CHANGES_CONTACTS, setField, type Taken } from './step-actions.ts';
@@ -249,10 +249,10 @@ function createMissingMailing({ db, clock }: StepDeps, { automation, schedule }:
 }
 
 /**
- * SQL after `ENROLLED_PERSON`: the stored reason why the recipient would not get the next mail, other than that the automation has ended
+ * SQL after `TARGET_SEGMENT_JOIN`: the stored reason why the recipient would not get the next mail, other than that the automation has ended
  * for them; null if nothing prevents the mail.
  */
-export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
+export const OBSTACLE = `ifnull(${ineligibilityReason('e', 'm.unsubscribe_group_id')}, iif(${CONTACT_ID} IS NULL AND r.id IS NULL, ${storedSql('contact_deleted')}, NULL))`;
 
 /** Returns SQL that reads these columns of the enrolments `e` of a `DuePlace`, in the order of their due times. */
 const duePage = (columns: string, joins: string) => `
@@ -263,9 +263,9 @@ const duePage = (columns: string, joins: string) => `
  * taken before.
  */
 const DUE_FOR_MAIL = duePage(
-  `e.id, e.address_id, ${CONTACT} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
+  `e.id, e.address_id, ${CONTACT_ID} AS contact_id, r.id AS segment_recipient_id, e.run, ifnull(${endReason('e')}, ${OBSTACLE}) AS reason,
     EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @schedule) AS is_taken`,
-  `JOIN mailings m ON m.id = @mailing ${ENROLLED_PERSON}`,
+  `JOIN mailings m ON m.id = @mailing ${TARGET_SEGMENT_JOIN}`,
 );
 /** SQL: true if the contact of enrolment `e` is in the segment @segment. */
 const IN_SEGMENT = `EXISTS (SELECT 1 FROM segment_recipients x JOIN segments g ON g.id = x.segment_id AND g.deleted_at IS NULL
@@ -449,23 +449,23 @@ function takePage(db: Db, step: OtherStep, page: DuePlace, zone: string): TakenP
       return { found: people.length };
     }
     case 'wait_until': {
-      const people = readPage<WaitingContact>(`${CONTACT} AS contact_id, ${waitColumns(db, step)}`, WITH_PERSON);
+      const people = readPage<WaitingContact>(`${CONTACT_ID} AS contact_id, ${waitColumns(db, step)}`, CONTACT_JOINS);
       const taken = endWaits(client, step, people, { now: page.now, zone });
       takeEach(taken);
       return { found: people.length, used: usedTimes(db, step, people, zone) };
     }
     case 'set_field': {
       const field = usedField(db, account, { field: step.field ?? '', customId: step.field_id });
-      const hasContact = `EXISTS (SELECT 1 FROM contacts p WHERE p.id = ${CONTACT} AND p.user_id = @account AND p.deleted_at IS NULL)`;
+      const hasContact = `EXISTS (SELECT 1 FROM contacts p WHERE p.id = ${CONTACT_ID} AND p.user_id = @account AND p.deleted_at IS NULL)`;
       const found =
         field === null
           ? takeAll("'not_done'")
-          : takeAll(`iif(${hasContact}, 'done', 'not_done')`, ENROLLED_PERSON, { account });
+          : takeAll(`iif(${hasContact}, 'done', 'not_done')`, TARGET_SEGMENT_JOIN, { account });
       const used = field === null ? undefined : usedChange(field, step.value ?? '');
       return { found, used, change: (after) => setField(db, step, after, new Date(page.now)) };
     }
     default: {
-      const people = readPage(`${CONTACT} AS contact_id`, ENROLLED_PERSON);
+      const people = readPage(`${CONTACT_ID} AS contact_id`, TARGET_SEGMENT_JOIN);
       const done = act(db, step, people, new Date(page.now));
       takeEach(people.map(({ id }) => ({ id, outcome: done.has(id) ? 'done' : 'not_done' })));
       return { found: people.length };

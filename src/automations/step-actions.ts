@@ -11,7 +11,7 @@ import type { Db } from '../database/open.ts';
 import type { STEP_OUTCOMES } from '../database/schema/index.ts';
 import { isoTimestamp } from '../time/clock.ts';
 import type { Schedule } from './automations.ts';
-import { CONTACT, ENROLLED_PERSON } from './enrolled-person.ts';
+import { CONTACT_ID, TARGET_SEGMENT_JOIN } from './enrolled-contact.ts';
 
 /** The kinds of steps that change contacts. */
 export const CHANGES_CONTACTS: ReadonlySet<string> = new Set(['set_field', 'move', 'segment_add', 'segment_remove']);
@@ -89,7 +89,7 @@ export function setField(
   const changed = db.$client
     .prepare<[object], { contact_type_id: number; address_id: number }>(`
       UPDATE contacts SET ${set.text}, updated_at = @now WHERE id IN (
-      SELECT ${CONTACT} FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id JOIN automations au ON au.id = e.automation_id ${ENROLLED_PERSON}
+      SELECT ${CONTACT_ID} FROM steps t CROSS JOIN enrolments e ON e.id = t.enrolment_id JOIN automations au ON au.id = e.automation_id ${TARGET_SEGMENT_JOIN}
       WHERE t.id > @after AND t.outcome = 'done') RETURNING contact_type_id, address_id`)
     .all({ ...set.values, after, now });
   for (const [list, rows] of Map.groupBy(changed, ({ contact_type_id }) => contact_type_id))

@@ -5,7 +5,7 @@ import type { Db } from '../database/open.ts';
 import type { SegmentRule } from '../database/schema/index.ts';
 import type { SentenceCode } from '../errors/sentences.ts';
 import { stored } from '../errors/stored.ts';
-import { WITH_PERSON } from './enrolled-person.ts';
+import { CONTACT_JOINS } from './enrolled-contact.ts';
 
 /** The maximum number of fields of a condition whose values are kept. */
 const MAX_FIELDS = 5;
@@ -34,7 +34,7 @@ export function usedFields(db: Db, account: number, rules: readonly SegmentRule[
   return [...new Map(fields.map((field) => [field.name, field])).values()].slice(0, MAX_FIELDS);
 }
 
-const PERSON_JOINS = `JOIN automations au ON au.id = e.automation_id ${WITH_PERSON}`;
+const PERSON_JOINS = `JOIN automations au ON au.id = e.automation_id ${CONTACT_JOINS}`;
 
 /** SQL for `logSteps` that returns what decided at a step. */
 export interface UsedValues {

@@ -9,7 +9,7 @@ import { isoTimestamp } from '../../time/clock.ts';
 import { wallClock } from '../../time/zones.ts';
 import { HOUR_MS } from '../../units.ts';
 import type { ListedSchedule } from '../automations.ts';
-import { CONTACT, WITH_PERSON } from '../enrolled-person.ts';
+import { CONTACT_ID, CONTACT_JOINS } from '../enrolled-contact.ts';
 import { goesOnAt, type WaitingContact, waitColumns } from '../waits.ts';
 
 /** What a contact waits for. */
@@ -37,8 +37,8 @@ export function findAwaited(
   if (step.kind !== 'wait_until') return null;
   const contact = db.$client
     .prepare<[number], WaitingContact>(
-      `SELECT e.id, e.address_id, ${CONTACT} AS contact_id, ${waitColumns(db, step)}
-      FROM enrolments e JOIN automations au ON au.id = e.automation_id ${WITH_PERSON} WHERE e.id = ?`,
+      `SELECT e.id, e.address_id, ${CONTACT_ID} AS contact_id, ${waitColumns(db, step)}
+      FROM enrolments e JOIN automations au ON au.id = e.automation_id ${CONTACT_JOINS} WHERE e.id = ?`,
     )
     .get(enrolment);
   if (contact === undefined) return null;

@@ -18,7 +18,7 @@ import {
 } from '../../delivery/queue/enrolment-state.ts';
 import { integer, isoTimestampSchema, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { isoTimestamp } from '../../time/clock.ts';
-import { CONTACT, WITH_PERSON } from '../enrolled-person.ts';
+import { CONTACT_ID, CONTACT_JOINS } from '../enrolled-contact.ts';
 import { hasFewEnrolments, isMoving, moveOrStore, nextRange, untilMovesDone, wholeRange } from '../move-enrolments.ts';
 import { mayReach } from '../path.ts';
 import { dateColumn, goesOnAt, type WaitingContact, type WaitStep, waitColumns } from '../waits.ts';
@@ -191,9 +191,9 @@ function withWaitTimes(
   const high = moves.places?.high ?? 0;
   const contacts = db.$client
     .prepare<[object], WaitingContact & { position: number; date_before: string | null }>(`
-    SELECT e.id, e.address_id, e.position, ${CONTACT} AS contact_id, ${waitColumns(db, wait.after)},
+    SELECT e.id, e.address_id, e.position, ${CONTACT_ID} AS contact_id, ${waitColumns(db, wait.after)},
       ${dateColumn(db, wait.before.user_id, wait.before.field_id)} AS date_before
-    FROM enrolments e INDEXED BY enrolments_person JOIN automations au ON au.id = e.automation_id ${WITH_PERSON}
+    FROM enrolments e INDEXED BY enrolments_person JOIN automations au ON au.id = e.automation_id ${CONTACT_JOINS}
     WHERE e.automation_id = @automation AND e.address_id > @after AND e.address_id <= @to AND e.state = 'active' AND e.delivery_id IS NULL
       AND e.position >= @low AND e.position < @high
       AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.enrolment_id = e.id AND t.schedule_id = @step)`)

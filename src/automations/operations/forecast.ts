@@ -21,7 +21,7 @@ import {
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { type Automation, type ListedSchedule, listSchedules, requireAutomation } from '../automations.ts';
-import { ENROLLED_PERSON } from '../enrolled-person.ts';
+import { TARGET_SEGMENT_JOIN } from '../enrolled-contact.ts';
 import { OBSTACLE } from '../enrolment.ts';
 import { isDeciding } from '../path.ts';
 import { ByUtr } from './automations.ts';
@@ -266,7 +266,7 @@ function findObstacle(
     .prepare<Record<string, number | null>, string | null>(`
       SELECT ${enrolment === undefined ? ineligibilityReason('e', 'm.unsubscribe_group_id') : OBSTACLE} FROM automations au
         CROSS JOIN (SELECT @address AS address_id, @contact AS contact_id) e
-        CROSS JOIN (SELECT @group AS unsubscribe_group_id) m ${ENROLLED_PERSON}
+        CROSS JOIN (SELECT @group AS unsubscribe_group_id) m ${TARGET_SEGMENT_JOIN}
       WHERE au.id = @automation`)
     .pluck()
     .get({
