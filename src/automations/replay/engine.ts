@@ -1,7 +1,7 @@
 /**
- * Runs an automation over the past. The history of the account happens again (history.ts) in a view of the database
- * (view.ts), where the functions of the live service take every step. The clock of the replay stops only at times at which
- * something is due.
+ * Runs an automation over the past. The history of the account is read (history.ts) and applied (history-player.ts) to a view of the
+ * database (view.ts), where the functions of the live service take every step. The clock of the replay stops only at times at which something
+ * is due.
  */
 import { followActivity } from '../../audience/segments/follow-activity.ts';
 import { EVENTS_FOLLOWED_TO } from '../../audience/segments/follow-events.ts';
@@ -35,7 +35,8 @@ import { type Automation, type ListedSchedule, listSchedules } from '../automati
 import { DateEntries } from '../date-entries.ts';
 import { applyMembershipChanges, enqueueDueMails, NewMails } from '../enrolment.ts';
 import { markLive } from '../status.ts';
-import { Feed, readHistory, type Scope, segmentsOf } from './history.ts';
+import { readHistory, type Scope, segmentsOf } from './history.ts';
+import { HistoryPlayer } from './history-player.ts';
 
 /** The clock stops only at multiples of this time (milliseconds). Whatever is due between two stops is done at the second stop. */
 const STOP_MS = HOUR_MS;
@@ -140,8 +141,8 @@ class Run {
         "INSERT INTO temp.dated_fields (field_id, user_id, filled_to) SELECT trigger_field_id, user_id, NULL FROM automations WHERE trigger_kind = 'date' AND trigger_field_id IS NOT NULL",
       )
       .run();
-    const feed = new Feed(this.#view, scope);
-    feed.start();
+    const player = new HistoryPlayer(this.#view, scope);
+    player.start();
     onProgress(START_SHARE);
     this.#setLive(scope.from);
     this.#keepSegments(steps);
@@ -159,7 +160,7 @@ class Run {
           created_at: isoTimestamp(new Date(scope.from)),
         });
     const needs_opens = this.#needsOpens();
-    await this.#passTime(feed, scope, needs_opens, onProgress);
+    await this.#passTime(player, scope, needs_opens, onProgress);
     const { status, held_reason } = this.#automation();
     const problem = status === AUTOMATION_STATUS.live || held_reason === null ? null : stored(held_reason);
     return { from: scope.from, to: this.#clock.time, needs_opens, problem };
@@ -243,7 +244,7 @@ class Run {
 
   /** Lets the time of the replay pass, from stop to stop, and does at each stop whatever is due. */
   async #passTime(
-    feed: Feed,
+    player: HistoryPlayer,
     { automation, from, to }: Scope,
     needsOpens: boolean,
     onProgress: (share: number) => void,
@@ -259,14 +260,14 @@ class Run {
     for (;;) {
       const before = clock.time;
       const next = Math.min(
-        ...[feed.nextAfter(before), this.#nextDue(automation.id), post.nextAfter(before)].flatMap((at) => at ?? []),
+        ...[player.nextAfter(before), this.#nextDue(automation.id), post.nextAfter(before)].flatMap((at) => at ?? []),
         ...(dates === null ? [] : [before + HOUR_MS - (before % HOUR_MS)]),
       );
       const stop = Math.max(before + 1, Math.ceil(next / STOP_MS) * STOP_MS);
       if (stop > to) break;
       clock.time = stop;
       await this.#inTransaction(async () => {
-        feed.until(before, stop);
+        player.play(before, stop);
         await post.open(clock);
         while (dates?.step(() => true));
         await takeAllSteps();
@@ -275,7 +276,7 @@ class Run {
     }
     // The history since the last stop still counts, and so does whatever is due by the end.
     await this.#inTransaction(async () => {
-      feed.until(clock.time, to);
+      player.play(clock.time, to);
       clock.time = to;
       await takeAllSteps();
     });
