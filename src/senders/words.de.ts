@@ -12,6 +12,8 @@ export const senders: Translation<typeof english> = {
     'Der Absender wurde hinzugefügt. Die Mail mit dem Bestätigungslink bleibt im Test-Postausgang, weil es keinen SMTP-Server gibt.',
   'settings.done.senderDeleted': 'Der Absender wurde gelöscht.',
   'settings.done.dnsAsked': 'Die DNS-Einträge wurden geprüft. Das Ergebnis steht unten.',
+  'audit.warm_up_saved': 'Aufwärmen einer Domain eingestellt',
+  'audit.warm_up_stopped': 'Aufwärmen beendet',
   'senders.add': 'Absender hinzufügen',
   'senders.add.submit': 'Hinzufügen',
   'senders.save': 'Speichern',

@@ -9,6 +9,8 @@ export const senders = {
     'The sender was added. The e-mail with the verification link is kept in the test outbox, because there is no SMTP server.',
   'settings.done.senderDeleted': 'The sender was deleted.',
   'settings.done.dnsAsked': 'The DNS records were checked. The result is below.',
+  'audit.warm_up_saved': 'Set a warm-up for a domain',
+  'audit.warm_up_stopped': 'Stopped a warm-up',
   'senders.add': 'Add sender',
   'senders.add.submit': 'Add',
   'senders.save': 'Save',

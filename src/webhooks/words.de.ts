@@ -9,8 +9,6 @@ export const webhooks: Translation<typeof english> = {
   'settings.done.webhookOn': 'Der Webhook ist eingeschaltet. Was gewartet hat, wird jetzt gesendet.',
   'settings.done.webhookOff': 'Der Webhook ist ausgeschaltet. An ihn wird nichts gesendet.',
   'settings.done.webhookDeleted': 'Der Webhook wurde mit seinem Protokoll gelöscht.',
-  'audit.warm_up_saved': 'Aufwärmen einer Domain eingestellt',
-  'audit.warm_up_stopped': 'Aufwärmen beendet',
   'audit.webhook_added': 'Webhook hinzugefügt',
   'audit.webhook_changed': 'Webhook geändert',
   'audit.webhook_removed': 'Webhook gelöscht',

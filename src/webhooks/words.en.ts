@@ -5,8 +5,6 @@ export const webhooks = {
   'settings.done.webhookOn': 'The webhook is on. What waited is sent now.',
   'settings.done.webhookOff': 'The webhook is off. Nothing is sent to it.',
   'settings.done.webhookDeleted': 'The webhook was deleted with its log.',
-  'audit.warm_up_saved': 'Set a warm-up for a domain',
-  'audit.warm_up_stopped': 'Stopped a warm-up',
   'audit.webhook_added': 'Added a webhook',
   'audit.webhook_changed': 'Changed a webhook',
   'audit.webhook_removed': 'Deleted a webhook',
