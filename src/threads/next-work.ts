@@ -4,7 +4,7 @@
  * other than a write.
  */
 import type { Database } from 'better-sqlite3';
-import { isImportUnderWay } from '../audience/import/turns.ts';
+import { isImportUnderWay } from '../audience/import/running-imports.ts';
 import { isIndexBehind } from '../audience/search/search-index.ts';
 import { hasNewEvents } from '../audience/segments/follow-activity.ts';
 import { DATE_STEP_MS } from '../automations/date-entries.ts';

@@ -32,13 +32,13 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
   const detected = await detectEncoding(open());
   const head = await readHead(decode(open(), detected));
   const named = namedDelimiter(head.text);
-  const shape = { delimiter: named ?? detectDelimiter(head.text), headerRow: named === null ? 0 : 1 };
+  const dialect = { delimiter: named ?? detectDelimiter(head.text), headerRow: named === null ? 0 : 1 };
   return {
-    header: readHeader(head, shape),
+    header: readHeader(head, dialect),
     encoding: detected.encoding,
-    delimiter: shape.delimiter,
+    delimiter: dialect.delimiter,
     notes: detected.encoding === 'windows-1252' ? [stored(sentence('file_windows'))] : [],
-    batches: () => readBatches(open, detected, shape),
+    batches: () => readBatches(open, detected, dialect),
   };
 }
 
@@ -58,7 +58,7 @@ async function readHead(pieces: AsyncIterable<string>): Promise<Head> {
 }
 
 /** How to read the rows of a file. */
-interface Shape {
+interface Dialect {
   delimiter: string;
   /** The index of the header row: 0, or 1 if the first line is `sep=`. */
   headerRow: number;
@@ -91,7 +91,7 @@ function detectDelimiter(head: string): string {
   return counts.reduce((most, next) => (next.count > most.count ? next : most)).delimiter;
 }
 
-function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
+function readHeader(head: Head, { delimiter, headerRow }: Dialect): string[] {
   const parser = new CsvParser(delimiter);
   const batches = [parser.push(head.text)];
   if (head.isWhole) batches.push(parser.end());
@@ -108,9 +108,9 @@ function readHeader(head: Head, { delimiter, headerRow }: Shape): string[] {
   );
 }
 
-async function* readBatches(open: OpenCsv, detected: DetectedEncoding, shape: Shape): AsyncGenerator<CsvBatch> {
-  const parser = new CsvParser(shape.delimiter);
-  let rowsToDrop = shape.headerRow + 1;
+async function* readBatches(open: OpenCsv, detected: DetectedEncoding, dialect: Dialect): AsyncGenerator<CsvBatch> {
+  const parser = new CsvParser(dialect.delimiter);
+  let rowsToDrop = dialect.headerRow + 1;
   const withoutHeader = (batch: CsvBatch): CsvBatch => {
     const dropped = Math.min(rowsToDrop, batch.rows.length);
     rowsToDrop -= dropped;

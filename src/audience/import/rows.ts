@@ -1,4 +1,4 @@
-/** The rows of a CSV file of contacts: which field each column is by its name, and the checked values of each row. */
+/** The rows of a CSV file of contacts: the field of each column, found by the column's name, and the checked values of each row. */
 import { TRACKING_CHOICE } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
 import { stored } from '../../errors/stored.ts';
@@ -112,7 +112,10 @@ export class RowReader {
   readonly invalidZones = { count: 0, named: new Set<string>() };
   /** The reserved fields of the file and their places in a row, in the order of `contactColumns`. */
   readonly #plain: { at: number; field: string }[] = [];
-  /** The custom fields of the file and their places in a row. Their values become one JSON value, the last of `contactColumns`. */
+  /**
+   * The custom fields of the file and their places in a row. Their values become one JSON value, the last of `contactColumns`. `key` is the
+   * key in this JSON with its colon, written once for all rows.
+   */
   readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
   readonly #isErased: (normalized: string) => boolean;
   readonly #emptyCells: ImportOptions['emptyCells'];
@@ -175,7 +178,7 @@ export class RowReader {
       errors.push({
         line,
         field: 'email',
-        ...(email === '' ? { text: stored(messages.required('email')) } : refusal(messages.email('email'), email)),
+        ...(email === '' ? { text: stored(messages.required('email')) } : cellError(messages.email('email'), email)),
       });
     } else if (this.#isErased(normalized)) {
       errors.push({ line, field: 'email', text: stored(messages.erased('email')) });
@@ -223,13 +226,13 @@ export class RowReader {
   #problem(field: string, value: string): Pick<RowError, 'text' | 'value'> | null {
     if (field === 'alt_email') {
       const normalized = parseAddress(value)?.normalized;
-      if (normalized === undefined) return refusal(messages.email(field), value);
+      if (normalized === undefined) return cellError(messages.email(field), value);
       return this.#isErased(normalized) ? { text: stored(messages.erased(field)) } : null;
     }
-    if (field === 'country') return this.#countryId(value) === null ? refusal(messages.selected(field), value) : null;
-    if (field === 'language') return languageCode(value) === null ? refusal(messages.selected(field), value) : null;
-    if (value.length > MAX_LENGTH) return refusal(messages.maximum(field, MAX_LENGTH), value);
-    return CONTROL.test(value) ? refusal(messages.oneLine(field), value) : null;
+    if (field === 'country') return this.#countryId(value) === null ? cellError(messages.selected(field), value) : null;
+    if (field === 'language') return languageCode(value) === null ? cellError(messages.selected(field), value) : null;
+    if (value.length > MAX_LENGTH) return cellError(messages.maximum(field, MAX_LENGTH), value);
+    return CONTROL.test(value) ? cellError(messages.oneLine(field), value) : null;
   }
 
   /** Returns a valid value as its column of contacts stores it. */
@@ -246,7 +249,7 @@ export class RowReader {
       const value = valueOfCell(custom.field_type, (cells[at] ?? '').trim());
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, ...refusal(messages.selected(field), value) });
+        errors.push({ line, field, ...cellError(messages.selected(field), value) });
       }
       if (value !== '' && custom.field_name.toLowerCase() === ZONE_FIELD && !isTimeZone(value))
         this.#noteInvalidZone(value);
@@ -267,7 +270,7 @@ export class RowReader {
     if (value === '') return null;
     const choice = Object.hasOwn(TRACKING_CELLS, value) ? TRACKING_CELLS[value] : undefined;
     if (choice === undefined)
-      errors.push({ line, field: TRACKING_COLUMN, ...refusal(messages.selected(TRACKING_COLUMN), value) });
+      errors.push({ line, field: TRACKING_COLUMN, ...cellError(messages.selected(TRACKING_COLUMN), value) });
     return choice ?? null;
   }
 
@@ -285,7 +288,7 @@ export class RowReader {
  * Returns the error of a cell with the cell's text. A long text is cut after a whole word, so that no part of an address
  * remains when that address is erased.
  */
-function refusal(problem: Parameters<typeof stored>[0], cell: string): Pick<RowError, 'text' | 'value'> {
+function cellError(problem: Parameters<typeof stored>[0], cell: string): Pick<RowError, 'text' | 'value'> {
   const value = cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN).replace(/\S*$/, '')}…` : cell;
   return { text: stored(problem), value: value.toWellFormed() };
 }

@@ -1,5 +1,4 @@
-/** Decides whose import is next, and tells whether an import runs in any thread of this process. */
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+/** Decides whose import is next. */
 
 interface Waiting {
   account: number;
@@ -39,34 +38,4 @@ export class Turns {
     this.#served.add(chosen.account);
     chosen.begin();
   }
-}
-
-/** The key of the shared memory in the environment data of worker threads. */
-const SHARED = 'sendlark imports under way';
-
-/** The number of running imports, in memory that all threads share, because the background thread must know it. */
-const runningImports = new Int32Array(sharedMemory());
-
-/** Returns the shared memory. The main thread asks first and creates it; `setEnvironmentData` passes it to threads started later. */
-function sharedMemory(): SharedArrayBuffer {
-  const known = getEnvironmentData(SHARED);
-  if (known instanceof SharedArrayBuffer) return known;
-  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  setEnvironmentData(SHARED, memory);
-  return memory;
-}
-
-/** Runs an import and counts it while it runs. */
-export async function countImport<T>(work: () => Promise<T>): Promise<T> {
-  Atomics.add(runningImports, 0, 1);
-  try {
-    return await work();
-  } finally {
-    Atomics.sub(runningImports, 0, 1);
-  }
-}
-
-/** Returns true if an import runs in any thread of this process. */
-export function isImportUnderWay(): boolean {
-  return Atomics.load(runningImports, 0) > 0;
 }

@@ -6,7 +6,8 @@
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
-import type { contactImports } from '../../database/schema/index.ts';
+import { isOwned } from '../../database/ownership.ts';
+import { contactImports } from '../../database/schema/index.ts';
 import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -48,7 +49,7 @@ interface ImportToUndo {
   id: number;
   user_id: number;
   contact_type_id: number;
-  /** The ISO timestamp that the import gave its contacts. A contact with another one was changed since. */
+  /** The ISO timestamp that the import gave its contacts. A contact with another timestamp was changed since. */
   written_at: string;
 }
 
@@ -57,8 +58,6 @@ interface UndoCounts {
   restored: number;
   kept: number;
 }
-
-type State = Pick<typeof contactImports.$inferSelect, 'state' | 'undo_until'>;
 
 /** SQL about a row of contact_imports: true if the import can be undone at `now`, which is SQL for an ISO timestamp. */
 export function isUndoable(now: string): string {
@@ -71,10 +70,7 @@ export function isUndoable(now: string): string {
  * more). `now` is an ISO timestamp.
  */
 export function undoImport(db: Db, accountId: number, id: number, now: string): void {
-  const owned = db.$client.prepare<[number, number], State>(
-    'SELECT state, undo_until FROM contact_imports WHERE id = ? AND user_id = ?',
-  );
-  if (owned.get(id, accountId) === undefined) throw notFound();
+  if (!isOwned(db, contactImports, id, accountId)) throw notFound();
   const { changes } = db.$client
     .prepare(
       `UPDATE contact_imports SET state = 'undoing' WHERE id = @id AND user_id = @account AND ${isUndoable('@now')}`,
@@ -114,14 +110,14 @@ export async function continueUndos(
   lastAccount = account;
   const until = performance.now() + BACKGROUND_MS;
   await inChunks(db.$client, () => {
-    const undone = next.get(account);
-    if (undone?.user_id !== account) return false;
+    const past = next.get(account);
+    if (past?.user_id !== account) return false;
     try {
-      db.$client.transaction(() => undoStep(db, undone, isoTimestamp(clock.now())))();
+      db.$client.transaction(() => undoStep(db, past, isoTimestamp(clock.now())))();
     } catch (error) {
       if (isTransientSqliteError(error)) throw error;
-      setState(db, undone.id, 'done');
-      onFailure(undone.id, error);
+      setState(db, past.id, 'done');
+      onFailure(past.id, error);
     }
     return performance.now() < until;
   });
@@ -132,17 +128,17 @@ export async function continueUndos(
  * Does one step of an undo: restores some contacts that the import changed; if none is left, removes some that it added; if none of these
  * is left either, ends the undo.
  */
-function undoStep(db: Db, undone: ImportToUndo, now: string): void {
-  const counts = restorePeople(db, undone, now) ?? removeAdded(db, undone, now);
+function undoStep(db: Db, past: ImportToUndo, now: string): void {
+  const counts = restoreAddresses(db, past, now) ?? removeAdded(db, past, now);
   if (counts === null) {
-    setState(db, undone.id, 'undone');
+    setState(db, past.id, 'undone');
     return;
   }
   db.$client
     .prepare(
       `UPDATE contact_imports SET removed = removed + @removed, restored = restored + @restored, kept = kept + @kept WHERE id = @id`,
     )
-    .run({ ...counts, id: undone.id });
+    .run({ ...counts, id: past.id });
 }
 
 function setState(db: Db, id: number, state: 'done' | 'undone'): void {
@@ -209,24 +205,24 @@ const records = (kind: string) =>
  * Restores the state of some addresses before the import, inside a transaction: their contacts, segments, subscriptions, and
  * choices about opens and clicks. Returns null if no addresses are left.
  */
-function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | null {
+function restoreAddresses(db: Db, past: ImportToUndo, now: string): UndoCounts | null {
   const client = db.$client;
-  const people = client
+  const addresses = client
     .prepare<[number], number>(
       `SELECT DISTINCT address_id FROM import_changes WHERE import_id = ? ORDER BY address_id LIMIT ${CHUNK}`,
     )
     .pluck()
-    .all(undone.id);
-  const last = people.at(-1);
+    .all(past.id);
+  const last = addresses.at(-1);
   if (last === undefined) return null;
-  const { id, contact_type_id: type, written_at: written } = undone;
+  const { id, contact_type_id: type, written_at: written } = past;
   const parameters: UndoParameters = { import: id, type, written, last, now };
   leaveSegments(db, parameters);
-  const counts = withoutFieldTriggers(db, () => restoreContacts(db, undone.user_id, parameters));
-  syncAfterContactChange(db, type, peopleBefore(db, parameters), now, { startsAutomations: false });
+  const counts = withoutFieldTriggers(db, () => restoreContacts(db, past.user_id, parameters));
+  syncAfterContactChange(db, type, addressesBefore(db, parameters), now, { startsAutomations: false });
   restoreMembers(db, parameters);
   resubscribe(db, parameters);
-  undoTrackingChoices(db, { accountId: undone.user_id, records: records('tracking'), now }, parameters);
+  undoTrackingChoices(db, { accountId: past.user_id, records: records('tracking'), now }, parameters);
   client.prepare('DELETE FROM import_changes WHERE import_id = @import AND address_id <= @last').run(parameters);
   return { removed: 0, ...counts };
 }
@@ -235,7 +231,7 @@ function restorePeople(db: Db, undone: ImportToUndo, now: string): UndoCounts | 
  * Returns the address ids that had a contact before the import. Contacts that the import added are removed later, with their
  * rows in segments.
  */
-function peopleBefore(db: Db, parameters: UndoParameters): number[] {
+function addressesBefore(db: Db, parameters: UndoParameters): number[] {
   return db.$client
     .prepare<[UndoParameters], number>(`SELECT DISTINCT u.address_id FROM import_changes u
        CROSS JOIN contacts c ON c.contact_type_id = @type AND c.address_id = u.address_id AND c.deleted_at IS NULL
@@ -305,7 +301,8 @@ function forgetErased(client: Database, accountId: number, parameters: UndoParam
 }
 
 /**
- * Restores the rows of segments to their earlier values. The rules have added the restored contacts to their segments again as new rows.
+ * Gives the rows of segments the values that they had before the import. A contact whom the rules have just added to a segment again has a
+ * new row there, which gets the values of the earlier row.
  */
 function restoreMembers(db: Db, parameters: UndoParameters): void {
   const client = db.$client;

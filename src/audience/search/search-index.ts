@@ -11,7 +11,7 @@ import { fold } from '../../database/functions/fold.ts';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import type { Db } from '../../database/open.ts';
 import type { contacts } from '../../database/schema/index.ts';
-import { isImportUnderWay } from '../import/turns.ts';
+import { isImportUnderWay } from '../import/running-imports.ts';
 import { recordWrite } from '../unfinished-writes.ts';
 
 /** The number of contacts in a block. The triggers divide by the same number. */

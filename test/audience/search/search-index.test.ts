@@ -1,6 +1,6 @@
 /** When the index of the search is written. */
 import t from 'tap';
-import { countImport } from '../../../src/audience/import/turns.ts';
+import { countImport } from '../../../src/audience/import/running-imports.ts';
 import { continueIndexing, indexedUntil } from '../../../src/audience/search/search-index.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 

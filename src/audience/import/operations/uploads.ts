@@ -319,8 +319,8 @@ export const failedRowsCsv = operation({
     upload_id: identifier('The uploaded file, instead of the import.'),
   }),
   run(context, { id, upload_id }): Readable {
-    const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
-    const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
+    const { failed, errors } =
+      upload_id === undefined ? requireReport(context, id) : uploadReport(context, requireUpload(context, upload_id));
     const rows: CsvValue[][] = errors.map(({ line, field, value, text }) => [line, field, value ?? '', english(text)]);
     const storedRows = new Set(errors.map(({ line }) => line)).size;
     if (storedRows < failed)
@@ -333,6 +333,12 @@ export const failedRowsCsv = operation({
     return csvStream(['line', 'field', 'value', 'text'], [rows]);
   },
 });
+
+/** Returns the report of an uploaded file. Throws 404 if the file was not imported. */
+function uploadReport(context: Context, { report }: UploadedFile): Pick<ImportReport, 'failed' | 'errors'> {
+  // The report of a file that imported nothing is not stored.
+  return report?.id === 0 ? report : requireReport(context, report?.id);
+}
 
 function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
   const row = db
@@ -507,9 +513,9 @@ export async function inspectFile(context: Context, form: FastifyRequest): Promi
   try {
     const path = join(folder, 'upload');
     const { fileName, fields, errors } = await readFileUpload(form, path, config.MAX_UPLOAD_BYTES);
-    const { source: service = '' } = fields;
-    const vendor = VENDOR_NAMES.find((name) => name === service);
-    if (vendor === undefined && service !== '') errors.add('source', messages.selected('source'));
+    const { source = '' } = fields;
+    const vendor = VENDOR_NAMES.find((name) => name === source);
+    if (vendor === undefined && source !== '') errors.add('source', messages.selected('source'));
     const ending = vendor === undefined ? /\.csv$/i : /\.(?:zip|csv|json)$/i;
     if (!errors.has('file') && !ending.test(fileName))
       errors.add('file', vendor === undefined ? sentence('file_not_csv') : sentence('file_not_export'));

@@ -21,7 +21,7 @@ import { CORRECTED, HiddenOptions, hiddenInput, ImportOptions, optionEntries } f
 import { FailedRows, LivePart, spoken } from './progress.tsx';
 
 /** How often the page reads whether the preview is ready. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** The number of contacts of a kind that are shown. */
 const MAX_SHOWN = 20;
 /** The kinds of contacts that are shown; `left` is contacts who stay unsubscribed or suppressed. */
@@ -54,7 +54,7 @@ export function PreviewPage({
   const state = language.say(isComputing ? 'import.state.previewing' : 'import.state.looked');
   const figures = preview && figuresOf(language, preview);
   return (
-    <LivePart id="import-preview" every={isComputing ? LOOK_MS : 0} news={`${state} ${spoken(figures)}`}>
+    <LivePart id="import-preview" every={isComputing ? POLL_MS : 0} news={`${state} ${spoken(figures)}`}>
       <Card title={upload.file_name}>
         <p>{state}</p>
         {isComputing && (

@@ -13,7 +13,7 @@ import type { Import, KeptContact, RowProblem } from '../operations/imports.ts';
 import type { Upload } from '../operations/uploads.ts';
 
 /** How often the page of a running import or undo reads the progress. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const STATES = {
   writing: 'import.state.writing',
   done: 'import.state.done',
@@ -61,7 +61,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
   return (
     <LivePart
       id="import-progress"
-      every={isRunning ? LOOK_MS : 0}
+      every={isRunning ? POLL_MS : 0}
       news={`${state} ${isRunning ? progress : spoken(figures)}`}
     >
       <Card title={upload.file_name}>
@@ -103,7 +103,7 @@ export function PastImport({ past, kept }: { past: Import; kept: readonly KeptCo
     figure(language.say('contacts.job.skipped'), past.kept),
   ];
   return (
-    <LivePart id="past-import" every={isUndoing ? LOOK_MS : 0} news={`${state} ${spoken(undone)}`}>
+    <LivePart id="past-import" every={isUndoing ? POLL_MS : 0} news={`${state} ${spoken(undone)}`}>
       <Card title={past.file_name}>
         <p>
           <Time at={new Date(past.created_at)} />
