@@ -51,8 +51,8 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
   }
 }
 
-/** Undoes the action for these contacts of the job. Returns the number of changed contacts. */
-export function undoAction(db: Db, job: Job, items: readonly ChangedContact[], now: string): number {
+/** Undoes the job's action for these contacts, which it changed. Returns the number of contacts that are as before now. */
+export function revertAction(db: Db, job: Job, items: readonly ChangedContact[], now: string): number {
   const before = new Map(items.map(({ id, typeBefore }) => [id, typeBefore]));
   if (job.action === 'delete') return restoreContacts(db, job, [...before.keys()], now);
   const moves = liveContacts(db, job.user_id, [...before.keys()])

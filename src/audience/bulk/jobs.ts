@@ -14,10 +14,12 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
 import { Pace } from '../search/pace.ts';
-import { applyAction, type Job, undoAction } from './apply.ts';
+import { applyAction, type Job, revertAction } from './apply.ts';
 
-/** How long after its end an action can be undone, and how long after its creation it can be confirmed. */
+/** How long after its end an action can be undone. */
 const UNDO_MS = 3_600_000;
+/** How long after its creation an action can be confirmed. */
+const CONFIRM_MS = 3_600_000;
 const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 /** The maximum number of unfinished actions of an account. */
 const MAX_UNFINISHED = 20;
@@ -155,24 +157,21 @@ export async function continueJobs(
 }
 
 /**
- * Deletes some of the stored items of jobs that can no longer be undone. Returns true if there may be more. Also cancels a job that
- * nobody has confirmed in time.
+ * Cancels the oldest job with stored items if nobody has confirmed it in time, or deletes some of its items if it can no longer be undone.
+ * Newer jobs expire later, so they need no look. Returns true if there may be more items to delete.
  */
 function removeExpired(db: Db, clock: Clock): boolean {
-  const before = isoTimestamp(new Date(clock.now().getTime() - UNDO_MS));
+  const now = clock.now().getTime();
+  const oldest = 'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items)';
   const unconfirmed = db.$client
-    .prepare<[string], number>(
-      `SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND state = 'ready' AND created_at < ?`,
-    )
+    .prepare<[string], number>(`${oldest} AND state = 'ready' AND created_at < ?`)
     .pluck()
-    .get(before);
+    .get(isoTimestamp(new Date(now - CONFIRM_MS)));
   if (unconfirmed !== undefined) endJob(db, unconfirmed, 'cancelled', clock);
   const old = db.$client
-    .prepare<[string], number>(
-      'SELECT id FROM contact_jobs WHERE id = (SELECT min(job_id) FROM contact_job_items) AND finished_at < ?',
-    )
+    .prepare<[string], number>(`${oldest} AND finished_at < ?`)
     .pluck()
-    .get(before);
+    .get(isoTimestamp(new Date(now - UNDO_MS)));
   if (old === undefined) return false;
   db.$client
     .prepare(
@@ -224,7 +223,7 @@ function storeContacts(db: Db, job: Job, ids: readonly number[]): void {
 }
 
 function apply(db: Db, job: Job, clock: Clock): void {
-  const ids = itemsAfter(db, job, 0).map(({ contact_id }) => contact_id);
+  const ids = nextItems(db, job).map(({ contact_id }) => contact_id);
   const last = ids.at(-1);
   if (last === undefined) {
     endJob(db, job.id, 'done', clock);
@@ -241,26 +240,31 @@ function apply(db: Db, job: Job, clock: Clock): void {
 }
 
 function undo(db: Db, job: Job, clock: Clock): void {
-  const items = itemsAfter(db, job, 1);
+  const items = nextItems(db, job, 'AND is_done = 1');
   const last = items.at(-1);
   if (last === undefined) {
     endJob(db, job.id, 'undone', clock);
     return;
   }
   const changed = items.map(({ contact_id: id, type_before: typeBefore }) => ({ id, typeBefore }));
-  const undone = undoAction(db, job, changed, isoTimestamp(clock.now()));
+  const undone = revertAction(db, job, changed, isoTimestamp(clock.now()));
   db.$client
     .prepare('UPDATE contact_jobs SET after_id = ?, done = done - ? WHERE id = ?')
     .run(last.contact_id, undone, job.id);
 }
 
-/** Returns the next contacts of a job; with `isDone` 1, only those that the action has changed. */
-function itemsAfter(db: Db, job: Job, isDone: 0 | 1): { contact_id: number; type_before: number | null }[] {
+interface JobItem {
+  contact_id: number;
+  type_before: number | null;
+}
+
+/** Returns the next contacts of a job that satisfy a condition, which is SQL that begins with AND. */
+function nextItems(db: Db, job: Job, condition: 'AND is_done = 1' | '' = ''): JobItem[] {
   return db.$client
-    .prepare<[number, number, number], { contact_id: number; type_before: number | null }>(`
+    .prepare<[number, number], JobItem>(`
       SELECT contact_id, type_before FROM contact_job_items
-      WHERE job_id = ? AND contact_id > ? AND is_done >= ? ORDER BY contact_id LIMIT ${CONTACTS_PER_TRANSACTION}`)
-    .all(job.id, job.after_id, isDone);
+      WHERE job_id = ? AND contact_id > ? ${condition} ORDER BY contact_id LIMIT ${CONTACTS_PER_TRANSACTION}`)
+    .all(job.id, job.after_id);
 }
 
 function endJob(db: Db, id: number, state: Job['state'], clock: Clock): void {

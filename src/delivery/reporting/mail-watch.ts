@@ -19,7 +19,7 @@ const SILENT_AFTER_MS = 120_000;
 /** The time after which mail that still waits is logged again, in milliseconds. */
 const REPEATED_MS = 10 * 60_000;
 /** How often the state of mail is looked at, in milliseconds. */
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 
 interface MailWatchDeps {
   client: Database;
@@ -48,7 +48,7 @@ export class MailWatch {
   look(): void {
     const { monotonic, log } = this.#deps;
     const at = monotonic();
-    if (at - this.#lookedAt < LOOK_MS) return;
+    if (at - this.#lookedAt < POLL_MS) return;
     this.#lookedAt = at;
     const row = this.#find();
     if (row === null) {

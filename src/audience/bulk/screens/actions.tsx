@@ -30,7 +30,7 @@ import {
 } from '../operations.ts';
 
 /** How often the page of a running action reads the progress. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /** The request of the list's form or of the confirmation. */
 interface ActionRequest {
@@ -195,7 +195,7 @@ function ActionProgress({
     </form>
   );
   return (
-    <Island name="live" data={{ every: isActive ? LOOK_MS : 0, results: '#people-job, #people-job-buttons' }}>
+    <Island name="live" data={{ every: isActive ? POLL_MS : 0, results: '#people-job, #people-job-buttons' }}>
       <LiveNotes />
       <Card title={title}>
         <div id="people-job" class="stack" data-active={isActive ? 'yes' : 'no'} data-news={`${state} ${progress}`}>
