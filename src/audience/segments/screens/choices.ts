@@ -20,7 +20,7 @@ export interface RuleChoices extends Names {
 }
 
 /** Reads the choices of an account. */
-export async function readChoices(request: FastifyRequest): Promise<RuleChoices> {
+export async function readRuleChoices(request: FastifyRequest): Promise<RuleChoices> {
   const [types, contactFields, names] = await Promise.all([
     ask(request, listContactTypes, {}),
     readFields(request),

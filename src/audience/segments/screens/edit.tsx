@@ -13,7 +13,7 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { addSegment, changeSegment, countMatches, readStoredSegment } from '../operations.ts';
-import { type RuleChoices, readChoices } from './choices.ts';
+import { type RuleChoices, readRuleChoices } from './choices.ts';
 import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
 import { afterClick, type Draft, draftOf, emptyDraft, readDraft, submittedRules } from './rules.ts';
@@ -28,7 +28,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
 
   for (const url of ['/contacts/segments/new', '/contacts/segments/:id/edit'] as const) {
     pageRoute<Call>(app, url, async (request, reply) => {
-      const choices = await readChoices(request);
+      const choices = await readRuleChoices(request);
       const { id: segment_id } = request.params;
       const draft =
         segment_id === undefined
@@ -41,7 +41,7 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       const { id: segment_id } = request.params;
       // Throws 404 before anything else if there is no such segment.
       if (segment_id !== undefined) await ask(request, readStoredSegment, { segment_id });
-      const choices = await readChoices(request);
+      const choices = await readRuleChoices(request);
       const draft = readDraft(request.body, choices.fields);
       const action = field(request, 'do');
       if (action !== 'save') return show(request, reply, choices, afterClick(draft, action));

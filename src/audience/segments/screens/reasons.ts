@@ -4,8 +4,8 @@ import { readStored, stored } from '../../../errors/stored.ts';
 import type { Language } from '../../../ui/words/index.ts';
 
 /**
- * The service's own reasons to skip a contact. Replies of mail servers are not among them: the user comes to a rule about such a reply
- * from a report.
+ * The service's own reasons to skip a contact. Replies of mail servers are not among them, because a rule about such a reply is made from a
+ * report.
  */
 const OWN_REASONS: readonly PlainCode[] = [
   'unsubscribed_all',

@@ -28,7 +28,7 @@ import {
   type Segment,
   undeleteSegment,
 } from '../operations.ts';
-import { type RuleChoices, readChoices } from './choices.ts';
+import { type RuleChoices, readRuleChoices } from './choices.ts';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
 
@@ -101,7 +101,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     const { after } = request.query;
     const segment_id = segment.id;
     const [choices, { problem }, { uses }, recipients] = await Promise.all([
-      readChoices(request),
+      readRuleChoices(request),
       ask(request, readSegmentProblem, { segment_id }),
       ask(request, countUsesOfSegment, { segment_id }),
       ask(request, listRecipients, {

@@ -10,7 +10,7 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { listSegments, type Segment } from '../operations.ts';
-import { type RuleChoices, readChoices } from './choices.ts';
+import { type RuleChoices, readRuleChoices } from './choices.ts';
 import { editScreens } from './edit.tsx';
 import { rulesInWords } from './rule-words.ts';
 import { draftOf } from './rules.ts';
@@ -22,7 +22,7 @@ export async function segmentScreens(app: FastifyInstance): Promise<void> {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
     const segments = await ask(request, listSegments, {});
-    const choices = await readChoices(request);
+    const choices = await readRuleChoices(request);
     const canChange = viewer.role !== 'viewer';
     const frame = {
       title: language.say('segments.title'),
