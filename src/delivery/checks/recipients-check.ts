@@ -34,6 +34,7 @@ export interface RecipientFinding {
   contact_id: number | null;
 }
 
+/** What the check of a mail for its recipients found. */
 export interface CheckedRecipients {
   /** The number of recipients whose mails were checked. */
   checked: number;
@@ -98,8 +99,11 @@ class RecipientMeasure {
     this.#asked = new AskedValues((name) => values[name]);
   }
 
-  /** Returns the bytes of a text as the recipient gets it. */
-  bytesOf(text: CountedText): number {
+  /**
+   * Returns the bytes of a text as the recipient gets it. Counts the recipient in the branches of its conditions, and adds the merge tags
+   * without a value to `empty`.
+   */
+  measure(text: CountedText): number {
     let bytes = text.bytes;
     for (const { placeholder, times } of text.uses) {
       if (!this.#values[placeholder.name] && placeholder.fallback === '') this.empty.add(placeholder.name);
@@ -109,7 +113,7 @@ class RecipientMeasure {
       const isTaken = condition.holds(this.#asked);
       if (isTaken) condition.taken++;
       else condition.skipped++;
-      bytes += this.bytesOf(isTaken ? condition.ifTrue : condition.ifFalse);
+      bytes += this.measure(isTaken ? condition.ifTrue : condition.ifFalse);
     }
     return bytes;
   }
@@ -217,14 +221,15 @@ class RecipientChecks {
     const own = mergeValues(contact, this.#names, '');
     const mail = this.#mailFor(id, own);
     const values = { ...own, ...mail.constants };
-    const measure = new RecipientMeasure(values);
+    const recipient = new RecipientMeasure(values);
     // The bytes of a subject are at least as many as its characters, so a shorter subject need not be merged.
-    if (measure.bytesOf(mail.ofSubject) > this.#longest.length) {
+    if (recipient.measure(mail.ofSubject) > this.#longest.length) {
       const { length } = mergeLine(mail.subject, values);
       if (length > this.#longest.length) this.#longest = { length, contact_id: id };
     }
-    if (measure.bytesOf(mail.ofHtml) > GMAIL_BYTES) this.#clipped = { count: this.#clipped.count + 1, contact_id: id };
-    for (const name of measure.empty) {
+    if (recipient.measure(mail.ofHtml) > GMAIL_BYTES)
+      this.#clipped = { count: this.#clipped.count + 1, contact_id: id };
+    for (const name of recipient.empty) {
       const concerned = this.#empty.get(name) ?? { count: 0, contact_id: id };
       this.#empty.set(name, { ...concerned, count: concerned.count + 1 });
     }
@@ -335,15 +340,17 @@ export async function checkRecipients(
  * several mails, such as a mail and its versions in other languages, counts only if nobody got it in any of these mails.
  */
 function findUnusedBranches(mails: readonly CountedMail[]): Set<string> {
-  const inMails = mails
+  const namesOf = (branches: readonly Branch[]) => new Set(branches.map(({ name }) => name));
+  const branchesOfMails = mails
     .filter(({ recipients }) => recipients > 0)
-    .map(({ ofSubject, ofHtml }) => [ofSubject, ofHtml].flatMap(branchesOf));
-  const names = (branches: readonly Branch[], isUsed: boolean) =>
-    new Set(branches.filter((branch) => branch.isUsed === isUsed).map(({ name }) => name));
-  const unused = inMails.map((branches) => names(branches, false));
-  const used = inMails.map((branches) => names(branches, true));
-  const isUsedElsewhere = (name: string) => used.some((others, at) => others.has(name) && !unused[at]?.has(name));
-  return new Set(unused.flatMap((names) => [...names].filter((name) => !isUsedElsewhere(name))));
+    .map(({ ofSubject, ofHtml }) => {
+      const branches = [ofSubject, ofHtml].flatMap(branchesOf);
+      const unused = namesOf(branches.filter(({ isUsed }) => !isUsed));
+      // A branch that somebody got in the subject but nobody in the HTML, or the reverse, is unused.
+      return { unused, used: namesOf(branches.filter(({ name }) => !unused.has(name))) };
+    });
+  const isUsed = (name: string) => branchesOfMails.some(({ used }) => used.has(name));
+  return new Set(branchesOfMails.flatMap(({ unused }) => [...unused].filter((name) => !isUsed(name))));
 }
 
 interface Branch {
