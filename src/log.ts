@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 
 /**
  * error: somebody must act; warn: the program goes on by itself, but somebody should look if the line recurs; info:
- * what happened. The numbers are the levels of pino, as the lines of the log have them
+ * what happened. The log lines have the numbers, which are pino's
  * (https://github.com/pinojs/pino/blob/main/docs/api.md#level-string).
  */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 };
@@ -20,7 +20,7 @@ interface LoggedError {
   stack: string;
 }
 
-/** What is logged of an error with its causes, the same whether the error itself or its text was given. */
+/** Returns what is logged of an error and its causes. A value that is not an Error, such as the text of one, becomes the message. */
 export function loggedError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: 'Error', message: String(error), stack: '' };
   const { name, message, stack = '', cause } = error;

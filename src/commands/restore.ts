@@ -16,7 +16,7 @@ import { type Call, type Command, requireWords } from './command.ts';
 import { settings } from './database.ts';
 import { startProgress } from './progress-bar.ts';
 import { STANDARD, withInputFile } from './standard-streams.ts';
-import { isSame, writeComplete } from './target-file.ts';
+import { isSameFile, writeComplete } from './target-file.ts';
 
 export const restore: Command = {
   forms: ['restore FILE [--force]'],
@@ -30,7 +30,7 @@ New ids begin far beyond those given out after the backup was made, so links in 
     const [file = ''] = requireWords(call, 'FILE');
     if (file !== STANDARD && !existsSync(file)) throw new Error(`There is no file ${file}`);
     const path = realPath(settings().DATABASE_PATH);
-    if (isSame(file, path)) throw new Error(`${file} is the database itself: nothing to restore`);
+    if (isSameFile(file, path)) throw new Error(`${file} is the database itself: nothing to restore`);
     const lock = lockForServer(path, 'Stop the service first: a restore replaces the file it works on');
     try {
       if (existsSync(path) && !call.flag('force')) throw new Error(`${path} exists; --force replaces it`);

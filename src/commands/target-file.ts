@@ -35,9 +35,9 @@ export function assertWritable({ file, force, database, replaces }: Target): voi
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`${file} is a folder: name a file in it`);
   const path = realPath(file);
-  if (isSame(path, database)) throw new Error(`${file} is the database itself`);
+  if (isSameFile(path, database)) throw new Error(`${file} is the database itself`);
   const mainFile = path.replace(COMPANION_SUFFIX, '');
-  if (mainFile !== path && (isSame(mainFile, database) || headerOf(mainFile) !== null)) {
+  if (mainFile !== path && (isSameFile(mainFile, database) || headerOf(mainFile) !== null)) {
     throw new Error(`${file} belongs to the database ${mainFile}`);
   }
   const header = headerOf(path);
@@ -70,7 +70,7 @@ export async function writeComplete<T>(file: string, write: (unfinished: string)
 }
 
 /** Returns true if both paths lead to the same file: the same path, a symbolic link or a hard link. */
-export function isSame(path: string, otherPath: string): boolean {
+export function isSameFile(path: string, otherPath: string): boolean {
   if (realPath(path) === realPath(otherPath)) return true;
   const file = statSync(path, { throwIfNoEntry: false });
   const other = statSync(otherPath, { throwIfNoEntry: false });

@@ -24,7 +24,7 @@ const CLIENT_ERRORS = new Map([
 ]);
 
 /**
- * Log options. Requests are logged by route, not by URL, because URLs contain tokens; headers are never logged, because they contain keys.
+ * Returns Fastify's options for the log. Requests are logged by route, not by URL, because URLs contain tokens; headers are never logged, because they contain keys.
  */
 export function logOptions({ LOG_LEVEL: level }: Config) {
   const req = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url });
@@ -37,6 +37,9 @@ export function logOptions({ LOG_LEVEL: level }: Config) {
     redact: { paths: ['headers', '*.headers', '*.*.headers'], remove: true },
   };
 }
+
+/** The body of an answer to a request that no route handles. No hook runs for such a request, so the line feed is added here. */
+const errorLine = (status: number) => `${JSON.stringify(failedBody(frameworkText(status)))}\n`;
 
 /** Returns Fastify's options, except those of schemas and bodies. */
 export function serverOptions(config: Config, logger: NonNullable<FastifyServerOptions['logger']>) {
@@ -54,11 +57,7 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply: FastifyReply) => {
       const status = error.statusCode ?? 400;
-      // No hook runs for these errors, so the line feed is added here.
-      reply
-        .code(status)
-        .type('application/json; charset=utf-8')
-        .send(`${JSON.stringify(failedBody(frameworkText(status)))}\n`);
+      reply.code(status).type('application/json; charset=utf-8').send(errorLine(status));
     },
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
@@ -66,7 +65,7 @@ export function serverOptions(config: Config, logger: NonNullable<FastifyServerO
         return;
       }
       const status = CLIENT_ERRORS.get(error.code) ?? 400;
-      const body = `${JSON.stringify(failedBody(frameworkText(status)))}\n`;
+      const body = errorLine(status);
       socket.write(
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );

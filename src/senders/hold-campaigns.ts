@@ -11,8 +11,8 @@ import { holdFor } from '../delivery/queue/holds.ts';
 import { holdMailingsOfSender } from '../delivery/queue/mailing-state.ts';
 import { type Said, sentence } from '../errors/sentences.ts';
 
-/** What sentences call the tables of targets. */
-const NAMES = { contacts: 'type', segments: 'segment' } as const;
+/** The word for each table of targets in the codes of sentences. */
+const TARGET_WORDS = { contacts: 'type', segments: 'segment' } as const;
 
 /**
  * Holds the campaigns that use a deleted contact type or segment: they become drafts with a reason. Such campaigns are queued single sends
@@ -25,8 +25,8 @@ export function holdCampaignsUsingTarget(db: Db, table: Target['table'], id: num
     db,
     { table, id },
     'target_missing',
-    sentence(`held_${NAMES[table]}_deleted`),
-    sentence(`held_own_${NAMES[table]}_deleted`),
+    sentence(`held_${TARGET_WORDS[table]}_deleted`),
+    sentence(`held_own_${TARGET_WORDS[table]}_deleted`),
     now,
   );
   if (table === 'contacts') {

@@ -210,6 +210,7 @@ export const undeleteTemplate = operation({
     const { db, accountId } = context;
     const restore = () => {
       restoreDeleted(db, ownTemplates, accountId, id);
+      // The restored template is counted already, so no further room is needed.
       requireRoom(db, accountId, 0, 0);
       auditBy(context, 'template_restored', requireTemplate(db, accountId, id).template_name);
     };
@@ -243,8 +244,8 @@ function change(
 }
 
 /**
- * Returns a copy of the code of the mail with this utr; without a utr, of the template with this id; without an id, of the blank template.
- * Throws 404 if there is no such mail or template.
+ * Returns a copy of the code of the mail with this utr or, if the mail has none of its own, of its template; without a utr, of the template
+ * with this id; without an id, of the blank template. Throws 404 if there is no such mail or template.
  */
 async function copyCodes({ db, accountId }: Context, utr: unknown, id: unknown): Promise<TemplateCodes> {
   const mail = utr ? requireMail(db, accountId, utr) : undefined;

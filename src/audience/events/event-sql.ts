@@ -14,9 +14,9 @@ export function wordId(account: number, word: string, bind: Bind): string {
 const IS_NUMERIC_TEXT = "g GLOB '*[0-9]*' AND NOT (g GLOB '*[^0-9.-]*' OR g GLOB '?*-*' OR g GLOB '*.*.*')";
 
 /**
- * Returns the condition that event `v` passes a filter that `parseFilter` accepts: 0 or 1, never null. Texts are compared without regard
- * to case. Numbers are compared as numbers, so a value of 50 passes `value = 50` and `value = 50.0`. An event without the property passes
- * only filters with `!=`.
+ * Returns SQL that is 1 if event `v` passes a filter, and otherwise 0. Texts are compared without regard to case. Numbers are compared as
+ * numbers, so a value of 50 passes `value = 50` and `value = 50.0`. An event without the property passes only filters with `!=`. Throws if
+ * `parseFilter` does not accept the filter.
  */
 export function filterHolds(filter: string, account: number, bind: Bind): string {
   const parsed = parseFilter(filter);
@@ -40,10 +40,10 @@ function propertyValue({ property }: PropertyFilter, account: number, bind: Bind
 }
 
 /**
- * Returns the condition that event `v` passes a filter, as SQL that begins with AND, and the values it binds. The SQL is empty for an empty
- * filter.
+ * Returns the condition `filterHolds` as SQL that begins with AND, and the values of its parameters by name. The SQL of an empty filter is
+ * empty.
  */
-export function filterOf(filter: string, account: number): { passes: string; values: Record<string, string> } {
+export function filterClause(filter: string, account: number): { passes: string; values: Record<string, string> } {
   const values: Record<string, string> = {};
   const bind = (value: string) => {
     const parameter = `filter${Object.keys(values).length}`;

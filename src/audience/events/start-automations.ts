@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type automations, barsEntry } from '../../database/schema/index.ts';
-import { filterOf } from './event-sql.ts';
+import { filterClause } from './event-sql.ts';
 
 /**
  * The maximum age of an event that starts an automation. A shop that reports its orders of the last years does not want to send mails
@@ -57,7 +57,7 @@ export function startAutomations(client: Database, account: number, { after, nam
     const name = nameIds.get(automation.trigger_event);
     const members = MEMBERS[automation.automation_for_table];
     if (name === undefined || members === undefined) continue;
-    const { passes, values } = filterOf(automation.trigger_filter, account);
+    const { passes, values } = filterClause(automation.trigger_filter, account);
     client
       .prepare<[object]>(`
       INSERT INTO membership_changes (user_id, automation_id, address_id, contact_id, change, event_key, happened_at)
@@ -107,7 +107,7 @@ export function wakeWaiting(client: Database, account: number, { after, nameIds,
   for (const { id: step, automation, event, event_filter } of steps) {
     const name = nameIds.get(event);
     if (name === undefined) continue;
-    const { passes, values } = filterOf(event_filter, account);
+    const { passes, values } = filterClause(event_filter, account);
     client
       .prepare<[object]>(`
       INSERT INTO membership_changes (user_id, automation_id, address_id, change, step_id, happened_at)

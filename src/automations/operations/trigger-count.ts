@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import Type, { type Static } from 'typebox';
-import { filterOf } from '../../audience/events/event-sql.ts';
+import { filterClause } from '../../audience/events/event-sql.ts';
 import { isMember } from '../../delivery/queue/enrolment-state.ts';
 import { limitPerKey } from '../../http/account-share.ts';
 import { integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
@@ -163,7 +163,7 @@ function* joins(client: Database, automation: Automation, span: Span): Generator
 }
 
 function eventSource({ user_id: account, trigger_filter }: Automation, { to }: Span): Source {
-  const { passes, values } = filterOf(trigger_filter, account);
+  const { passes, values } = filterClause(trigger_filter, account);
   return {
     rows: `SELECT v.id, v.happened_at AS at, v.address_id, true ${passes} AS fits
       FROM event_words w CROSS JOIN contact_events v INDEXED BY contact_events_name ON v.name_id = w.id

@@ -169,7 +169,7 @@ function EntryPreview({ automation, entries, segment, segment_id }: EntryPreview
   const language = useLanguage();
   const { utr } = automation;
   const { entered, held_out, active, was_in, no_mail, outside_target, contacts, is_complete } = entries;
-  const isStart = automation.is_live === 0;
+  const isNotLive = automation.is_live === 0;
   const about =
     segment === null
       ? language.say('automations.enter.all')
@@ -191,15 +191,15 @@ function EntryPreview({ automation, entries, segment, segment_id }: EntryPreview
           .map(({ label, value }) => ({ label, value: language.number(value) }))}
       />
       {is_complete === 0 && <Notice>{language.say('automations.enter.atLeast', { count: contacts })}</Notice>}
-      {isStart && segment !== null ? (
+      {isNotLive && segment !== null ? (
         <Notice tone="warn">{language.say('automations.enter.notLive')}</Notice>
       ) : (
         <form method="post" action={enterAddress(utr)}>
           {segment_id !== undefined && <input type="hidden" name="segment_id" value={segment_id} />}
-          <p class="quiet-text">{language.say(isStart ? 'automations.enter.start' : 'automations.enter.now')}</p>
+          <p class="quiet-text">{language.say(isNotLive ? 'automations.enter.start' : 'automations.enter.now')}</p>
           <div class="buttons">
             <Button
-              label={language.say(isStart ? 'automations.enter.startWith' : 'automations.enter.let', {
+              label={language.say(isNotLive ? 'automations.enter.startWith' : 'automations.enter.let', {
                 count: entered + held_out,
               })}
             />

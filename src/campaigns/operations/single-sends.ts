@@ -148,7 +148,7 @@ export function addOpenToken({ db, tokens }: Deps): void {
 
 /** The maximum number of open tokens in the record of a single send. */
 const MAX_OPEN_TOKENS = 1000;
-/** About how many bytes an open token has. */
+/** The approximate size of an open token in bytes. */
 const TOKEN_BYTES = 60;
 
 const counter = (name: string) => sql`ifnull(${sql.raw(`mailings.${name}`)}, 0)`;
@@ -223,8 +223,8 @@ export const updateSingleSend = operation({
   input: Type.Object({ ...ByUtr, unchanged_since: unchangedSince(), ...NewSingleSend.properties }),
   output: Utr,
   check: addSingleSendErrors,
-  run(context, { utr: sentUtr, unchanged_since, ...input }) {
-    const { utr } = changeSingleSend(context, { utr: sentUtr, unchanged_since }, input, {
+  run(context, { utr: requestedUtr, unchanged_since, ...input }) {
+    const { utr } = changeSingleSend(context, { utr: requestedUtr, unchanged_since }, input, {
       columnsOf: (copied) => singleSendColumns(context, context.accountId, copied),
       store: ({ id }, changed) => requeue(context.db, id, changed),
     });

@@ -29,7 +29,7 @@ export class Rates {
 
   /** Returns how many of `wanted` campaign mails may be sent now. They count as sent. */
   take(wanted: number): number {
-    return this.#total.take(Math.min(wanted, Math.max(0, this.#total.allowed - this.#reserved)));
+    return this.#total.take(Math.min(wanted, Math.max(0, this.#total.available - this.#reserved)));
   }
 
   /**

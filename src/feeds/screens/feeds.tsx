@@ -133,11 +133,16 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     requireEditor(request);
     const { choices, templates, placeholders } = await readFormChoices(request);
     const { senders, groups, targets } = choices;
-    const newValues = { ...NEW_FEED, sender_id: senders[0]?.id, unsubscribe_group_id: groups[0]?.id };
-    const { values = { ...newValues, time_zone: config.TIME_ZONE }, problems = {}, problem = '' } = shown;
+    const newValues = {
+      ...NEW_FEED,
+      sender_id: senders[0]?.id,
+      unsubscribe_group_id: groups[0]?.id,
+      time_zone: config.TIME_ZONE,
+    };
+    const { values = newValues, problems = {}, problem = '' } = shown;
     const content =
       senders.length === 0 || groups.length === 0 || targets.length === 0 ? (
-        <Lacking />
+        <MissingForFeed />
       ) : (
         <>
           <Problem>{problem}</Problem>
@@ -197,8 +202,8 @@ function NewFeed() {
   return <LinkButton icon="plus" href="/feeds/new" label={useLanguage().say('feeds.new')} />;
 }
 
-/** Says, in place of the form, what is needed before mail can be sent. */
-function Lacking() {
+/** Says, in place of the form, that a feed needs a sender, a topic and a list. */
+function MissingForFeed() {
   const language = useLanguage();
   return (
     <Empty

@@ -14,6 +14,7 @@ export interface StreamPosition {
   sequence: number;
 }
 
+/** Remembers up to which report a silent node may still be heard, and tells when all of these reports have been read. */
 export class SilentNodes {
   readonly #fleet: Fleet;
   /** The newest report in the stream when a node was first found silent, by the node's run. */

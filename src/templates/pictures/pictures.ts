@@ -90,11 +90,20 @@ export async function storePicture(
       }
       requireRoom(db, accountId, bytes.length);
       const file_name = `${slugOf(title)}.${facts.kind === 'jpeg' ? 'jpg' : facts.kind}`;
-      const stamps = { created_at: now, updated_at: now };
-      const row = { user_id: accountId, public_id, hash, ...facts, size: bytes.length, file_name, name: title, alt };
       const { id } = db
         .insert(pictures)
-        .values({ ...row, ...stamps })
+        .values({
+          user_id: accountId,
+          public_id,
+          hash,
+          ...facts,
+          size: bytes.length,
+          file_name,
+          name: title,
+          alt,
+          created_at: now,
+          updated_at: now,
+        })
         .returning({ id: pictures.id })
         .get();
       return { id, isNew: true };

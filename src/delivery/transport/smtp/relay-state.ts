@@ -126,7 +126,7 @@ export class RelayState {
 
   /** How many more mails the relay's rate allows to start now. */
   get allowance(): number {
-    return this.#rate.allowed;
+    return this.#rate.available;
   }
 
   /** Records that a mail was started. */

@@ -17,7 +17,7 @@ export class TokenBucket {
   }
 
   /** The number of tokens available now; infinite if there is no limit. */
-  get allowed(): number {
+  get available(): number {
     if (this.#perSecond === 0) return Number.POSITIVE_INFINITY;
     const now = this.#monotonic();
     const filled = this.#tokens + ((now - this.#filledAt) * this.#perSecond) / SECOND_MS;
@@ -28,7 +28,7 @@ export class TokenBucket {
 
   /** Takes as many of `wanted` tokens as are available now. Returns their number. */
   take(wanted: number): number {
-    const granted = Math.min(wanted, this.allowed);
+    const granted = Math.min(wanted, this.available);
     this.#tokens -= granted;
     return granted;
   }
