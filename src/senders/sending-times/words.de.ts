@@ -1,4 +1,4 @@
-/** German: the frequency cap and the sending hours. */
+/** German: the frequency cap, the sending hours, the best hour and local time of a contact, and auto-pause. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { times as english } from './words.en.ts';

@@ -1,4 +1,4 @@
-/** English: the frequency cap and the sending hours. */
+/** English: the frequency cap, the sending hours, the best hour and local time of a contact, and auto-pause. */
 
 export const times = {
   'settings.times': 'Frequency cap & sending hours',

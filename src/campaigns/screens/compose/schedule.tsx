@@ -16,7 +16,8 @@ import { readDomainDoubt } from '../../../senders/operations/checks.ts';
 import { type Doubt, WhyDistrusted } from '../../../senders/screens/distrusted.tsx';
 import { unverifiedReason, WhyHeld } from '../../../senders/screens/unverified.tsx';
 import { type ResultLimits, readResultLimits, readWindow } from '../../../senders/sending-times/operations.ts';
-import { CapField, HoldCard, readHasCaps } from '../../../senders/sending-times/screens/times.tsx';
+import { AutoPauseCard } from '../../../senders/sending-times/screens/auto-pause.tsx';
+import { CapField, readHasCaps } from '../../../senders/sending-times/screens/times.tsx';
 import { toUtc, wallClock } from '../../../time/zones.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { type Problems, SelectField, TextField } from '../../../ui/components/field.tsx';
@@ -210,7 +211,7 @@ function Schedule({
   problems,
 }: ScheduleProps) {
   const caps = (name: string) =>
-    hasCaps ? <CapField name={name} kind="mailing" value={String(draft.ignores_caps)} /> : null;
+    hasCaps ? <CapField name={name} kind="campaign" value={String(draft.ignores_caps)} /> : null;
   return (
     <div class="stack">
       {draft.status === SINGLE_SEND_STATUS.queued && draft.schedule_type === LATER && <BookedNotice draft={draft} />}
@@ -240,7 +241,7 @@ function Schedule({
             problems={problems}
           />
           {audience.recipients > limits.least_results && (
-            <HoldCard limits={limits} utr={draft.utr} mayChange={viewer.role === 'owner'} />
+            <AutoPauseCard limits={limits} utr={draft.utr} mayChange={viewer.role === 'owner'} />
           )}
         </>
       )}

@@ -17,7 +17,7 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
 import { readResultLimits } from '../../sending-times/operations.ts';
-import { HoldCard, holdSwitch } from '../../sending-times/screens/times.tsx';
+import { AutoPauseCard, autoPauseSwitch } from '../../sending-times/screens/auto-pause.tsx';
 import { addIntake, deleteIntake, type Intake, listIntakes, listRoleMails } from '../operations.ts';
 import { RoleMailsCard, roleMailDeletion } from './role-mails.tsx';
 
@@ -39,14 +39,14 @@ export async function returnScreen(app: FastifyInstance, { clock }: Deps): Promi
       <>
         <Intakes intakes={intakes} now={clock.now()} />
         <NewIntake {...typed} />
-        <HoldCard limits={limits} mayChange />
+        <AutoPauseCard limits={limits} mayChange />
         {roleMails !== null && <RoleMailsCard roleMails={roleMails} now={clock.now()} />}
       </>
     );
     return sendSettings(request, reply, 'returns', content, problem);
   };
 
-  await holdSwitch(app);
+  await autoPauseSwitch(app);
   await roleMailDeletion(app);
   app.get('/settings/returns', (request, reply) => show(request, reply));
 

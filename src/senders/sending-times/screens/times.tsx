@@ -1,18 +1,17 @@
-/** The settings page for frequency caps and sending hours, and the card with the switch of auto-pause, which other pages show. */
+/** The settings page for frequency caps and sending hours. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_CAPS } from '../../../delivery/timing/mail-caps.ts';
 import { pageRoute } from '../../../http/pages/layout.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
-import { setFlash } from '../../../ui/flash.ts';
 import { ask, attempt } from '../../../ui/operations.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireOwner } from '../../../ui/signed-in.ts';
 import { field, fieldList } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { WEEKDAYS, weekdayName } from '../../../ui/words/weekdays.ts';
-import { changeAutoHold, changeCaps, changeWindow, type ResultLimits, readCaps, readWindow } from '../operations.ts';
+import { changeCaps, changeWindow, readCaps, readWindow } from '../operations.ts';
 
 /** The numbers of the caps in the form, from 1 on. */
 const NUMBERS = Array.from({ length: MAX_CAPS }, (_, at) => at + 1);
@@ -158,81 +157,23 @@ function WindowCard({ values, zone }: { values: WindowFields; zone: string }) {
   );
 }
 
-/**
- * Registers the switch of auto-pause. It redirects to the page on which it was used: the settings, or the step of a single send that is being
- * edited.
- */
-export async function holdSwitch(app: FastifyInstance): Promise<void> {
-  app.post('/settings/returns/hold', async (request, reply) => {
-    const isOn = field(request, 'auto_hold') === '1';
-    const utr = field(request, 'utr');
-    const changed = await attempt(request, changeAutoHold, { auto_hold: isOn ? 1 : 0 });
-    if ('problem' in changed) setFlash(reply, 'bad', 'holding.refused', { reason: changed.text });
-    else setFlash(reply, 'good', isOn ? 'holding.isOn' : 'holding.isOff');
-    const back = utr === '' ? '/settings/returns' : `/campaigns/${encodeURIComponent(utr)}/edit/schedule`;
-    return reply.redirect(back, 303);
-  });
-}
-
-interface HoldCardProps {
-  limits: ResultLimits;
-  /** The utr of the single send that is being edited; empty in the settings. */
-  utr?: string;
-  mayChange: boolean;
-}
-
-/** Says whether campaigns pause because of their results, and at which limits. Has a switch if the user may change that. */
-export function HoldCard({ limits: { auto_hold, least_results, limits }, utr = '', mayChange }: HoldCardProps) {
-  const language = useLanguage();
-  return (
-    <Card title={language.say('holding.title')}>
-      <p>{language.say(auto_hold === 1 ? 'holding.on' : 'holding.off')}</p>
-      <div class="quiet-text">
-        <p>{language.say('holding.about')}</p>
-        <ul class="bullets">
-          {limits.map(({ measure, per_thousand, least }) => (
-            <li key={measure}>
-              {language.say(`holding.${measure}`, {
-                share: language.percent(per_thousand / 1000),
-                least: language.number(least),
-              })}
-            </li>
-          ))}
-        </ul>
-        <p>{language.say('holding.chance', { least: language.number(least_results) })}</p>
-      </div>
-      {mayChange && (
-        <form method="post" action="/settings/returns/hold">
-          <input type="hidden" name="utr" value={utr} />
-          <Button
-            look="plain"
-            name="auto_hold"
-            value={auto_hold === 1 ? '0' : '1'}
-            label={language.say(auto_hold === 1 ? 'holding.switchOff' : 'holding.switchOn')}
-          />
-        </form>
-      )}
-    </Card>
-  );
-}
-
 /** Returns true if the account has frequency caps. */
 export async function readHasCaps(request: FastifyRequest): Promise<boolean> {
   return (await ask(request, readCaps, {})).caps.length > 0;
 }
 
-/** The field that chooses whether mails of this kind ignore the frequency caps. */
-export function CapField({ name, kind, value }: { name: string; kind: 'mailing' | 'automation'; value: string }) {
+/** The field of a campaign or an automation that says if its mails ignore the frequency caps. */
+export function CapField({ name, kind, value }: { name: string; kind: 'campaign' | 'automation'; value: string }) {
   const language = useLanguage();
-  const isMailing = kind === 'mailing';
+  const isCampaign = kind === 'campaign';
   return (
     <SelectField
       name={name}
       label={language.say('caps.field')}
       value={value}
       options={[
-        { value: '0', label: language.say(isMailing ? 'caps.holds' : 'caps.holds.automation') },
-        { value: '1', label: language.say(isMailing ? 'caps.ignored' : 'caps.ignored.automation') },
+        { value: '0', label: language.say(isCampaign ? 'caps.holds' : 'caps.holds.automation') },
+        { value: '1', label: language.say(isCampaign ? 'caps.ignored' : 'caps.ignored.automation') },
       ]}
     />
   );
