@@ -2,15 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
-  archivePage,
   findPublicArchive,
   findPublishedContent,
   findPublishedMail,
   listPublished,
   type PublicArchive,
   type PublishedMail,
-  type Surroundings,
 } from '../campaigns/archive/archive.ts';
+import { type ArchiveFrame, archivePage } from '../campaigns/archive/archive-page.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
 import { matchesEtag } from '../http/etags.ts';
 import { publicDocument, publicPolicy } from '../http/pages/document.tsx';
@@ -32,11 +31,11 @@ type BySlug = { Params: { slug: string } };
 export async function archivePages(app: FastifyInstance, { db, config, publicUrl }: Deps): Promise<void> {
   const client = db.$client;
   const copies = new BytesCache(COPY_CACHE_BYTES);
-  // The content of a sent mail never changes, so its copy is made once for the same surroundings.
-  const findCopy = ({ token }: PublishedMail, surroundings: Surroundings) =>
-    copies.get(JSON.stringify([token, surroundings]), () => {
+  // The content of a sent mail never changes, so its copy is made once for the same frame.
+  const findCopy = ({ token }: PublishedMail, frame: ArchiveFrame) =>
+    copies.get(JSON.stringify([token, frame]), () => {
       const content = findPublishedContent(client, token);
-      return content && Buffer.from(archivePage(content, surroundings));
+      return content && Buffer.from(archivePage(content, frame));
     });
   const urlOf = ({ slug }: PublicArchive) => `${publicUrl()}/archive/${slug}`;
 

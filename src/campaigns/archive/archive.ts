@@ -1,13 +1,10 @@
-/** The public archive of an account: the mails in the archive, the mails that visitors can read, and the page of one mail. */
+/** The public archive of an account: the mails in the archive, and the mails that visitors can read. */
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { archivedMails, archives } from '../../database/schema/index.ts';
-import { untracked, withoutPixel } from '../../delivery/content/anonymous-content.ts';
-import { escapeHtml, mergeHtml, mergeLine, type Values } from '../../delivery/content/merge.ts';
-import { PREFERENCES, type Template, WEB_COPY } from '../../delivery/content/placeholders.ts';
-import { MergedSize } from '../../delivery/mime/merged-size.ts';
+import { mergeLine } from '../../delivery/content/merge.ts';
 import type { FrozenContent } from '../../delivery/queue/ready-mailing.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
@@ -167,57 +164,4 @@ export function findPublishedContent(client: Database, token: string): FrozenCon
   const variant = frozen.variants?.[(row.winner ?? 0) - 1];
   if (variant === undefined) return frozen;
   return { ...frozen, content: variant.content, sender_name: variant.sender_name ?? frozen.sender_name };
-}
-
-/** The parts of the page around the mail, as plain text. */
-export interface Surroundings {
-  title: string;
-  /** The canonical URL of this page, for search engines. */
-  canonical: string;
-  /** The target of the mail's unsubscribe link, because nobody can unsubscribe from this page. */
-  preferences: string;
-  /** The URL of the archive's list. */
-  list: string;
-  /** The text of the link to the list. */
-  back: string;
-}
-
-// System colours follow the reader's colour scheme, whatever the mail does.
-const BAR =
-  'color-scheme:light dark;margin:0;padding:12px 16px;background:Canvas;color:CanvasText;font:16px/1.4 system-ui,sans-serif;text-align:left;border-bottom:1px solid GrayText';
-
-/** Returns the HTML of the page of a mail. Placeholders show their defaults, or nothing. Throws MergedTooLarge. */
-export function archivePage({ content, sender_name, sender_address }: FrozenContent, around: Surroundings): string {
-  const { title, canonical, preferences, list, back } = around;
-  const template: Template = withoutPixel(untracked(content));
-  const values: Values = { sender_name, sender_address, [PREFERENCES]: preferences, [WEB_COPY]: canonical };
-  new MergedSize({ subject: '', html: template, text: [] }).requireFits((name) => values[name]);
-  const html = mergeHtml(template, values);
-  const head = `<title>${escapeHtml(title)}</title><link rel="canonical" href="${escapeHtml(canonical)}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
-  const bar = `<nav style="${BAR}"><a style="color:LinkText" href="${escapeHtml(list)}">${escapeHtml(back)}</a></nav>`;
-  const headAt =
-    endOfTag(html, /<head[\s>]/i) ?? endOfTag(html, /<html[\s>]/i) ?? endOfTag(html, /<!doctype[\s>]/i) ?? 0;
-  const bodyAt = endOfTag(html, /<body[\s>]/i) ?? endOfTag(html, /<\/head[\s>]/i) ?? headAt;
-  // If the mail is not a whole document, head and bar are inserted at the same place. If its tags are in the wrong order, the bar
-  // must still come after the head.
-  const barAt = Math.max(headAt, bodyAt);
-  return html.slice(0, headAt) + head + html.slice(headAt, barAt) + bar + html.slice(barAt);
-}
-
-/**
- * Returns the index after the first tag that begins with this pattern; undefined if there is no such tag. Reads each character at most once,
- * so that no markup makes it slow.
- */
-function endOfTag(html: string, begin: RegExp): number | undefined {
-  const match = begin.exec(html);
-  if (match === null) return undefined;
-  let quote = '';
-  for (let at = match.index + match[0].length - 1; at < html.length; at++) {
-    const character = html.charAt(at);
-    // A quoted value may contain the character that ends a tag.
-    if (quote !== '') quote = character === quote ? '' : quote;
-    else if (character === '>') return at + 1;
-    else if (character === '"' || character === "'") quote = character;
-  }
-  return undefined;
 }

@@ -15,7 +15,7 @@ import {
   MAX_BLOCK_CHARACTERS,
   requireBlock,
   restoreBlock,
-} from '../operations/saved-blocks.ts';
+} from '../saved-blocks.ts';
 import { type Call, isLine } from './call.ts';
 
 /** Registers the list of saved blocks and their changes. `requireDesign` returns the design of a valid link, otherwise throws. */
