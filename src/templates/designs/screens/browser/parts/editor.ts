@@ -1,5 +1,6 @@
 /** The editor of blocks: grapesjs with MJML, our blocks, the list of parts and the image library. */
 import type { ComponentView, Editor, EditorConfig, Plugin } from 'grapesjs';
+import { buttonAttributes, nameControls, nameFields } from './accessible-names.ts';
 import { applyBrand } from './apply-brand.ts';
 import { type Block, listBlocks } from './blocks.ts';
 import { type Brand, type BrandChoice, completeBrand } from './brand.ts';
@@ -82,9 +83,9 @@ export async function openEditor(
     fillImagePanelWhenOpened(editor);
     offerFonts(editor, brand);
     offerBrand(editor, brand, choice);
-    keepFieldsNamed();
+    nameFields();
     followSelection(editor);
-    keepLight(editor.Canvas.getDocument());
+    disableDarkStyles(editor.Canvas.getDocument());
     selectFound(editor);
     document.body.dataset.ready = 'yes';
   });
@@ -110,7 +111,7 @@ function followSelection(editor: Editor): void {
  * Turns off the style rules for dark screens in the editor; the mail keeps them. The author chooses the colours that most readers see,
  * even if the author's own screen is dark.
  */
-function keepLight(mail: Document | null): void {
+function disableDarkStyles(mail: Document | null): void {
   if (mail === null) return;
   const turnOff = () => {
     for (const { cssRules } of mail.styleSheets)
@@ -254,58 +255,4 @@ export function fieldChoice(fields: string[]): HTMLSelectElement {
   choice.setAttribute('aria-label', say('designer.field'));
   choice.append(new Option(say('designer.field.choose'), ''), ...fields.map((name) => new Option(name, `((${name}))`)));
   return choice;
-}
-
-/** The names of the editor's buttons that have only an icon, by the id of the button. */
-const NAMES: Record<string, string> = {
-  'set-device-desktop': say('designer.view.desk'),
-  'set-device-tablet': say('designer.view.tablet'),
-  'set-device-mobile': say('designer.view.phone'),
-};
-
-const buttonAttributes = (name: string) => ({ role: 'button', tabindex: '0', 'aria-label': name, title: name });
-
-/** Names the buttons of the panels, and makes them work with the keyboard. */
-function nameControls(editor: Editor): void {
-  editor.Panels.getPanels().forEach((panel) => {
-    panel.get('buttons')?.forEach((button) => {
-      const { title } = button.get('attributes') ?? {};
-      const name = NAMES[button.id] ?? button.get('label')?.match(/^\w+$/)?.[0] ?? title ?? String(button.id);
-      button.set('attributes', { ...button.get('attributes'), ...buttonAttributes(name) });
-    });
-  });
-  element('editor', HTMLElement).addEventListener('keydown', (event) => {
-    if (!(event.target instanceof HTMLElement) || event.target.getAttribute('role') !== 'button') return;
-    if (event.key !== 'Enter' && event.key !== ' ') return;
-    event.preventDefault();
-    event.target.click();
-  });
-}
-
-/** Labels the editor's fields, now and whenever the editor shows other fields. */
-function keepFieldsNamed(): void {
-  nameFields();
-  new MutationObserver(nameFields).observe(element('editor', HTMLElement), { childList: true, subtree: true });
-}
-
-/**
- * Labels the editor's fields for screen readers, because the editor only writes the name of a field next to it. Makes the titles of groups,
- * which open and close on a click, buttons.
- */
-function nameFields(): void {
-  const editor = element('editor', HTMLElement);
-  for (const title of editor.querySelectorAll<HTMLElement>(
-    ':is(.gjs-sm-sector-title, .gjs-block-category .gjs-title, .gjs-rte-action:not(:has(select))):not([role])',
-  )) {
-    title.setAttribute('role', 'button');
-    title.tabIndex = 0;
-  }
-  for (const field of editor.querySelectorAll('input, select, textarea')) {
-    if (field.hasAttribute('aria-label')) continue;
-    const property = field.closest('.gjs-sm-property, .gjs-trt-trait');
-    const label = property?.querySelector('.gjs-sm-label, .gjs-label')?.textContent?.trim() ?? '';
-    const radio = field instanceof HTMLInputElement && field.type === 'radio' ? field.value : '';
-    const part = field.classList.contains('gjs-input-unit') ? 'unit' : radio;
-    field.setAttribute('aria-label', [label, part].filter(Boolean).join(', '));
-  }
 }
