@@ -234,6 +234,11 @@ export function outcomeOf([, kind, stage, code = 0, enhanced = null, reply = '']
   return { kind, stage, code, enhanced, reply: withTexts(replyText, oneLine) };
 }
 
+/** Returns the proof that a node sent with a result; empty if it sent none. */
+export function proofOf([, , , , , , proof = '']: Ended): string {
+  return proof;
+}
+
 function oneLine(text: string): string {
   return text.toWellFormed().replace(UNPRINTABLE, ' ');
 }

@@ -7,7 +7,7 @@ import { refusedMessages } from '../../src/delivery/reporting/refused-messages.t
 import { sentence } from '../../src/errors/sentences.ts';
 import { stored } from '../../src/errors/stored.ts';
 import { Contents } from '../../src/nodes/controller/contents.ts';
-import { DeliveryProofs } from '../../src/nodes/controller/late-results.ts';
+import { DeliveryProofs } from '../../src/nodes/controller/delivery-proofs.ts';
 import { NodeHandoffs } from '../../src/nodes/controller/node-handoffs.ts';
 import { PageSender } from '../../src/nodes/controller/page-sender.ts';
 import { readBeat, readReport } from '../../src/nodes/controller/read-messages.ts';

@@ -3,15 +3,14 @@
  * delivery.
  */
 
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { deriveKey, rootSecrets } from '../../delivery/links/secrets.ts';
 import type { Claim } from '../../delivery/queue/candidates.ts';
 import type { NodePages } from '../../delivery/queue/ledger/node-pages.ts';
 import { addRefusedMessages } from '../../delivery/reporting/refused-messages.ts';
 import type { Said } from '../../errors/sentences.ts';
-import { type Ended, nodeOf, outcomeOf } from '../protocol.ts';
+import { type Ended, nodeOf, outcomeOf, proofOf } from '../protocol.ts';
 import type { Refusals } from '../refusals.ts';
+import { DeliveryProofs } from './delivery-proofs.ts';
 
 /** How many deliveries the log lists at most of those that a node reported without having had them. */
 const MAX_LOGGED = 10;
@@ -50,9 +49,9 @@ export class LateResults {
     const late = new Set<number>();
     const refused: number[] = [];
     for (const result of results) {
-      const [id, , , , , , proof = ''] = result;
+      const [id] = result;
       const outcome = outcomeOf(result);
-      if (!this.#proofs.isRight(name, id, proof)) refused.push(id);
+      if (!this.#proofs.isRight(name, id, proofOf(result))) refused.push(id);
       else if (outcome !== 'withdrawn' && outcome.kind === 'accepted') {
         this.#accepted.set(id, outcome.reply);
         late.add(id);
@@ -72,41 +71,8 @@ export class LateResults {
     });
   }
 
+  /** Forgets the results that the last `record` wrote. */
   recorded(): void {
     this.#accepted.clear();
   }
-}
-
-/** The length of a proof: 96 bits, which are 16 characters of base64url. */
-const PROOF_BYTES = 12;
-
-/**
- * Proofs that a node was given a delivery. The node returns the proof with its result. So a result counts even if no record shows which node
- * had the delivery: after the page has ended, or in a backup made before the page was given.
- */
-export class DeliveryProofs {
-  readonly #keys: readonly string[];
-
-  constructor(client: Database) {
-    this.#keys = rootSecrets(client).map((root) => deriveKey(root, 'deliveries of nodes'));
-  }
-
-  /** The proof that the node with this name was given a delivery. */
-  make(node: string, deliveryId: number): string {
-    return proof(this.#keys[0] ?? '', node, deliveryId);
-  }
-
-  /** Returns true if `received` is the proof for this node and this delivery. */
-  isRight(node: string, deliveryId: number, received: string): boolean {
-    const bytes = Buffer.from(received);
-    return this.#keys.some((key) => {
-      const expected = Buffer.from(proof(key, node, deliveryId));
-      return bytes.length === expected.length && timingSafeEqual(bytes, expected);
-    });
-  }
-}
-
-/** Makes a proof. A space separates the name and the id, because names of nodes contain no space. */
-function proof(key: string, node: string, deliveryId: number): string {
-  return createHmac('sha256', key).update(`${node} ${deliveryId}`).digest().toString('base64url', 0, PROOF_BYTES);
 }

@@ -29,7 +29,7 @@ import { NodeRelays } from './relays.ts';
 import { Reporter } from './reporter.ts';
 
 const BEAT_TIMEOUT_MS = 2000;
-/** The wait before the next heartbeat while the controller does not know this node's pages yet. */
+/** The wait before a heartbeat that must follow at once. */
 const GREETING_MS = 100;
 const NO_RELAY = 'There is no SMTP server.';
 const MAX_NAME_CHARACTERS = 63;
@@ -92,9 +92,9 @@ export class SenderNode {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       const sentAt = performance.now();
-      const isKnown = await this.#beat(sentAt);
+      const isUpToDate = await this.#beat(sentAt);
       this.#pages.pump();
-      const wait = isKnown ? BEAT_MS - (performance.now() - sentAt) : GREETING_MS;
+      const wait = isUpToDate ? BEAT_MS - (performance.now() - sentAt) : GREETING_MS;
       await setTimeout(Math.max(0, wait), undefined, { signal }).catch(() => undefined);
     }
   }
@@ -152,7 +152,10 @@ export class SenderNode {
     }
   }
 
-  /** Sends one heartbeat. Returns true if the controller knows this node's pages, or does not reply. */
+  /**
+   * Sends one heartbeat and follows the reply. Returns false if the next heartbeat must follow at once, because the controller does not know
+   * this node's pages or its open relays yet.
+   */
   async #beat(sentAt: number): Promise<boolean> {
     const controllerRun = this.#controllerRun;
     const wall = Date.now();
@@ -178,8 +181,10 @@ export class SenderNode {
     // Withdrawals are carried out before the lease is renewed. Without a lease, no withdrawn mail can have started since.
     this.#pages.withdraw(reply.withdraw);
     this.#withdrawn = reply.withdraw.map(({ number }) => number);
-    if (reply.isRenewed) this.#renewed = { steady: sentAt, wall };
-    if (reply.isRenewed) this.#logOnce('this node sends');
+    if (reply.isRenewed) {
+      this.#renewed = { steady: sentAt, wall };
+      this.#logOnce('this node sends');
+    }
     const wasOpen = this.#relays.isOpen;
     await this.#followSettings(reply.settings);
     return reply.isRenewed && wasOpen === this.#relays.isOpen;
