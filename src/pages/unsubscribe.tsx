@@ -80,9 +80,9 @@ function noticeOf(before: Preferences, { form }: Choice, words: PageWords['prefe
     case 'leave':
       return words.saved;
     case 'none':
-      return words.leftAll;
+      return words.unsubscribedAll;
     case 'back':
-      return words.isBack;
+      return words.subscribedAgain;
     case 'track':
       return before.tracking === null ? '' : words.trackingAllowed;
     case 'untrack':
@@ -94,7 +94,7 @@ function noticeOf(before: Preferences, { form }: Choice, words: PageWords['prefe
 
 function leftNotice({ groups, own }: Preferences, words: PageWords['preferences']): string {
   const group = groups.find(({ id }) => id === own);
-  return group === undefined ? words.left : words.leftGroup(group.group_name);
+  return group === undefined ? words.unsubscribed : words.unsubscribedGroup(group.group_name);
 }
 
 function sendPreferences(

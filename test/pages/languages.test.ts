@@ -106,7 +106,7 @@ t.test(
       const words = wordsIn(code);
       const { busy, failed, tooLarge, linkTooLong } = words.messages;
       const { form, archive, preferences } = words;
-      const kept = sentences({ busy, failed, tooLarge, linkTooLong, left: preferences.left, form, archive });
+      const kept = sentences({ busy, failed, tooLarge, linkTooLong, left: preferences.unsubscribed, form, archive });
       t.strictSame(
         sentences(words).filter((sentence) => !seen[code]?.includes(sentence) && !kept.includes(sentence)),
         [],

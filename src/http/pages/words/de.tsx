@@ -64,8 +64,8 @@ export const de: typeof en = {
     getsNothing: (email) => `${email} bekommt keine E-Mails von uns.`,
     back: 'Wieder E-Mails bekommen',
     saved: 'Ihre Auswahl ist gespeichert.',
-    leftAll: 'Sie bekommen keine E-Mails mehr von uns.',
-    isBack: 'Willkommen zurück. Bitte prüfen Sie unten Ihre Auswahl.',
+    unsubscribedAll: 'Sie bekommen keine E-Mails mehr von uns.',
+    subscribedAgain: 'Willkommen zurück. Bitte prüfen Sie unten Ihre Auswahl.',
     trackingTitle: 'Öffnungen und Klicks',
     trackingText:
       'Wir möchten festhalten, ob und wann Sie unsere E-Mails öffnen und welche Links darin Sie anklicken, um zu sehen, welche E-Mails sich lohnen. Sie können es sich jederzeit anders überlegen.',
@@ -76,8 +76,8 @@ export const de: typeof en = {
     trackingAllowed: 'Vielen Dank. Ab der nächsten E-Mail wird festgehalten, was Sie öffnen und anklicken.',
     trackingRefused:
       'Es wird nicht mehr festgehalten, was Sie öffnen und anklicken. Links in E-Mails funktionieren weiter.',
-    left: 'Sie sind abgemeldet.',
-    leftGroup: (group) => `Sie sind von „${group}“ abgemeldet.`,
+    unsubscribed: 'Sie sind abgemeldet.',
+    unsubscribedGroup: (group) => `Sie sind von „${group}“ abgemeldet.`,
   },
   verify: {
     kind: 'Absenderadresse',

@@ -66,8 +66,8 @@ export const en = {
     getsNothing: (email: string) => `${email} gets no mail from us at all.`,
     back: 'Get mail again',
     saved: 'Your choices are saved.',
-    leftAll: 'You will get no more mail from us.',
-    isBack: 'Welcome back. Please check your choices below.',
+    unsubscribedAll: 'You will get no more mail from us.',
+    subscribedAgain: 'Welcome back. Please check your choices below.',
     trackingTitle: 'Opens and clicks',
     trackingText:
       'We would like to record whether and when you open our e-mails and which links in them you follow, to see which e-mails are worth reading. You can change your mind at any time.',
@@ -77,8 +77,8 @@ export const en = {
     trackingRefuse: 'Do not record it',
     trackingAllowed: 'Thank you. Your opens and clicks are recorded from the next e-mail on.',
     trackingRefused: 'Your opens and clicks are no longer recorded. Links in e-mails keep working.',
-    left: 'You are unsubscribed.',
-    leftGroup: (group: string): string => `You are unsubscribed from “${group}”.`,
+    unsubscribed: 'You are unsubscribed.',
+    unsubscribedGroup: (group: string): string => `You are unsubscribed from “${group}”.`,
   },
   verify: {
     kind: 'Sender address',

@@ -62,8 +62,8 @@ export const es: typeof en = {
     getsNothing: (email) => `${email} no recibe ningún correo nuestro.`,
     back: 'Volver a recibir correos',
     saved: 'Tu selección se ha guardado.',
-    leftAll: 'No recibirás más correos nuestros.',
-    isBack: 'Te damos la bienvenida de nuevo. Revisa tu selección más abajo.',
+    unsubscribedAll: 'No recibirás más correos nuestros.',
+    subscribedAgain: 'Te damos la bienvenida de nuevo. Revisa tu selección más abajo.',
     trackingTitle: 'Aperturas y clics',
     trackingText:
       'Nos gustaría registrar si abres nuestros correos, cuándo lo haces y qué enlaces sigues, para saber qué correos merecen la pena. Puedes cambiar de opinión en cualquier momento.',
@@ -73,8 +73,8 @@ export const es: typeof en = {
     trackingRefuse: 'No registrarlo',
     trackingAllowed: 'Gracias. Tus aperturas y clics se registrarán a partir del próximo correo.',
     trackingRefused: 'Tus aperturas y clics ya no se registran. Los enlaces de los correos siguen funcionando.',
-    left: 'Te has dado de baja.',
-    leftGroup: (group) => `Te has dado de baja de «${group}».`,
+    unsubscribed: 'Te has dado de baja.',
+    unsubscribedGroup: (group) => `Te has dado de baja de «${group}».`,
   },
   verify: {
     kind: 'Dirección de remitente',

@@ -62,8 +62,8 @@ export const fr: typeof en = {
     getsNothing: (email) => `${email} ne reçoit aucun e-mail de notre part.`,
     back: 'Recevoir à nouveau des e-mails',
     saved: 'Vos choix sont enregistrés.',
-    leftAll: 'Vous ne recevrez plus d’e-mails de notre part.',
-    isBack: 'Bon retour parmi nous. Veuillez vérifier vos choix ci-dessous.',
+    unsubscribedAll: 'Vous ne recevrez plus d’e-mails de notre part.',
+    subscribedAgain: 'Bon retour parmi nous. Veuillez vérifier vos choix ci-dessous.',
     trackingTitle: 'Ouvertures et clics',
     trackingText:
       'Nous aimerions enregistrer si et quand vous ouvrez nos e-mails et quels liens vous y suivez, pour savoir quels e-mails valent la peine d’être lus. Vous pouvez changer d’avis à tout moment.',
@@ -74,8 +74,8 @@ export const fr: typeof en = {
     trackingAllowed: 'Merci. Vos ouvertures et vos clics sont enregistrés à partir du prochain e-mail.',
     trackingRefused:
       'Vos ouvertures et vos clics ne sont plus enregistrés. Les liens dans les e-mails continuent de fonctionner.',
-    left: 'Vous êtes désabonné.',
-    leftGroup: (group) => `Vous êtes désabonné de « ${group} ».`,
+    unsubscribed: 'Vous êtes désabonné.',
+    unsubscribedGroup: (group) => `Vous êtes désabonné de « ${group} ».`,
   },
   verify: {
     kind: 'Adresse d’expéditeur',

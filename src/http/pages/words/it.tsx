@@ -62,8 +62,8 @@ export const it: typeof en = {
     getsNothing: (email) => `${email} non riceve nessuna e-mail da noi.`,
     back: 'Ricevi di nuovo le e-mail',
     saved: 'Le tue scelte sono salvate.',
-    leftAll: 'Non riceverai più e-mail da noi.',
-    isBack: 'Bentornato. Controlla le tue scelte qui sotto.',
+    unsubscribedAll: 'Non riceverai più e-mail da noi.',
+    subscribedAgain: 'Bentornato. Controlla le tue scelte qui sotto.',
     trackingTitle: 'Aperture e clic',
     trackingText:
       'Vorremmo registrare se e quando apri le nostre e-mail e quali link segui, per capire quali e-mail vale la pena leggere. Puoi cambiare idea in qualsiasi momento.',
@@ -74,8 +74,8 @@ export const it: typeof en = {
     trackingAllowed: 'Grazie. Le tue aperture e i tuoi clic vengono registrati dalla prossima e-mail.',
     trackingRefused:
       'Le tue aperture e i tuoi clic non vengono più registrati. I link nelle e-mail continuano a funzionare.',
-    left: 'La tua iscrizione è annullata.',
-    leftGroup: (group) => `La tua iscrizione a «${group}» è annullata.`,
+    unsubscribed: 'La tua iscrizione è annullata.',
+    unsubscribedGroup: (group) => `La tua iscrizione a «${group}» è annullata.`,
   },
   verify: {
     kind: 'Indirizzo del mittente',

@@ -62,8 +62,8 @@ export const nl: typeof en = {
     getsNothing: (email) => `${email} krijgt geen e-mail van ons.`,
     back: 'Weer e-mail ontvangen',
     saved: 'Je keuzes zijn opgeslagen.',
-    leftAll: 'Je krijgt geen e-mail meer van ons.',
-    isBack: 'Welkom terug. Controleer hieronder je keuzes.',
+    unsubscribedAll: 'Je krijgt geen e-mail meer van ons.',
+    subscribedAgain: 'Welkom terug. Controleer hieronder je keuzes.',
     trackingTitle: 'Openen en klikken',
     trackingText:
       'We willen graag bijhouden of en wanneer je onze e-mails opent en op welke links je klikt, om te zien welke e-mails de moeite waard zijn. Je kunt je altijd bedenken.',
@@ -73,8 +73,8 @@ export const nl: typeof en = {
     trackingRefuse: 'Niet bijhouden',
     trackingAllowed: 'Dank je wel. Vanaf de volgende e-mail wordt bijgehouden wat je opent en aanklikt.',
     trackingRefused: 'Er wordt niet meer bijgehouden wat je opent en aanklikt. Links in e-mails blijven werken.',
-    left: 'Je bent afgemeld.',
-    leftGroup: (group) => `Je bent afgemeld voor ‘${group}’.`,
+    unsubscribed: 'Je bent afgemeld.',
+    unsubscribedGroup: (group) => `Je bent afgemeld voor ‘${group}’.`,
   },
   verify: {
     kind: 'Afzenderadres',

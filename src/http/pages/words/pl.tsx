@@ -60,8 +60,8 @@ export const pl: typeof en = {
     getsNothing: (email) => `${email} nie otrzymuje od nas żadnych wiadomości.`,
     back: 'Chcę znów otrzymywać wiadomości',
     saved: 'Twój wybór został zapisany.',
-    leftAll: 'Nie będziesz już otrzymywać od nas wiadomości.',
-    isBack: 'Witamy ponownie. Sprawdź swój wybór poniżej.',
+    unsubscribedAll: 'Nie będziesz już otrzymywać od nas wiadomości.',
+    subscribedAgain: 'Witamy ponownie. Sprawdź swój wybór poniżej.',
     trackingTitle: 'Otwarcia i kliknięcia',
     trackingText:
       'Chcielibyśmy zapisywać, czy i kiedy otwierasz nasze wiadomości i które linki w nich wybierasz, aby wiedzieć, które wiadomości warto czytać. W każdej chwili możesz zmienić zdanie.',
@@ -71,8 +71,8 @@ export const pl: typeof en = {
     trackingRefuse: 'Nie zgadzam się na zapisywanie',
     trackingAllowed: 'Dziękujemy. Twoje otwarcia i kliknięcia będą zapisywane od następnej wiadomości.',
     trackingRefused: 'Twoje otwarcia i kliknięcia nie są już zapisywane. Linki w wiadomościach nadal działają.',
-    left: 'Subskrypcja została anulowana.',
-    leftGroup: (group) => `Subskrypcja „${group}” została anulowana.`,
+    unsubscribed: 'Subskrypcja została anulowana.',
+    unsubscribedGroup: (group) => `Subskrypcja „${group}” została anulowana.`,
   },
   verify: {
     kind: 'Adres nadawcy',

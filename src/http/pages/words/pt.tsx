@@ -60,8 +60,8 @@ export const pt: typeof en = {
     getsNothing: (email) => `${email} não recebe nenhum e-mail nosso.`,
     back: 'Voltar a receber e-mails',
     saved: 'As suas escolhas foram guardadas.',
-    leftAll: 'Não receberá mais e-mails nossos.',
-    isBack: 'Bem-vindo de volta. Verifique as suas escolhas abaixo.',
+    unsubscribedAll: 'Não receberá mais e-mails nossos.',
+    subscribedAgain: 'Bem-vindo de volta. Verifique as suas escolhas abaixo.',
     trackingTitle: 'Aberturas e cliques',
     trackingText:
       'Gostaríamos de registar se e quando abre os nossos e-mails e que links segue, para saber que e-mails vale a pena ler. Pode mudar de ideias a qualquer momento.',
@@ -71,8 +71,8 @@ export const pt: typeof en = {
     trackingRefuse: 'Não registar',
     trackingAllowed: 'Obrigado. As suas aberturas e cliques são registados a partir do próximo e-mail.',
     trackingRefused: 'As suas aberturas e cliques já não são registados. Os links nos e-mails continuam a funcionar.',
-    left: 'A sua subscrição foi cancelada.',
-    leftGroup: (group) => `A sua subscrição de “${group}” foi cancelada.`,
+    unsubscribed: 'A sua subscrição foi cancelada.',
+    unsubscribedGroup: (group) => `A sua subscrição de “${group}” foi cancelada.`,
   },
   verify: {
     kind: 'Endereço do remetente',
