@@ -135,8 +135,8 @@ function hasArrived({ id, event_since }: WaitStep, { arrived_step, arrived_at }:
 
 /**
  * Returns when the awaited time comes, in epoch milliseconds: `now` or earlier if it is that time now, otherwise the next such time. It is
- * the awaited hour until the next hour begins, and the awaited weekday or day of every year until the day ends. A date that has come stays
- * so for ever. Null if a date is awaited and the contact has none.
+ * the awaited hour until the next hour begins, and the awaited weekday or day of every year until the day ends. A date in the
+ * past has come for good. Null if a date is awaited and the contact has none.
  * @param date The value of the contact's field, which `isValidValue` accepts; null if the contact has no value.
  * @param zone The contact's time zone.
  */
@@ -159,9 +159,7 @@ function awaitedTime(
   if (!date) return null;
   if (YEARLY_DAY.test(date)) return nextYearly(date, today, at);
   const [day = '', time] = date.split('T');
-  return time === undefined
-    ? at(day)
-    : toUtc(day, time.length === 'HH:MM'.length ? `${time}:00` : time, zone).getTime();
+  return time === undefined ? at(day) : toUtc(day, /^\d\d:\d\d$/.test(time) ? `${time}:00` : time, zone).getTime();
 }
 
 /** Returns when a day of every year (MM-DD) comes next, in epoch milliseconds. The next such day can be `today`. */
@@ -171,7 +169,7 @@ function nextYearly(date: string, today: string, at: (day: string) => number): n
     const lastOfFebruary = `${year}-02-28`;
     return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${year}-${date}`;
   };
-  const thisYear = Number(today.slice(0, 'YYYY'.length));
+  const thisYear = Number(today.slice(0, 4));
   const day = dayIn(thisYear);
   return at(day < today ? dayIn(thisYear + 1) : day);
 }

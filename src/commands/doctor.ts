@@ -29,7 +29,7 @@ export const doctor: Command = {
   about: 'Check settings, database, SMTP servers, DNS; say what to do.',
   help: `Checks settings, disk, clock, the database and its files, SMTP servers and public address, and SPF, DKIM, DMARC and alignment of every sender's domain,
 with the records to publish. The dashboard shows the results of the last run. The doctor changes no record. It sends no mail, except a test mail to a
-service that receives returned mail, which must run for that test. The service may run in any case.
+service that receives returned mail. The service may run; for that test it must.
 Exit code 0: nothing stops mail (there may be warnings); 1: something stops mail. --dns asks that DNS server.`,
   options: { dns: { type: 'string' } },
   async run(call) {

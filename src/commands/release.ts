@@ -17,7 +17,7 @@ export const release: Command = {
       const released = reason !== null && releaseSending($client, systemClock.now().getTime());
       return { released, reason, left: sendingHeldReason($client) };
     });
-    const goesOn = reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`;
-    call.answer({ released, reason, left }, [left === null ? goesOn : `Sending stays held. ${left}`]);
+    const resumed = reason === null ? 'Sending was not held' : `Sending goes on. It was held: ${reason}`;
+    call.answer({ released, reason, left }, [left === null ? resumed : `Sending stays held. ${left}`]);
   },
 };

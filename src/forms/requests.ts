@@ -66,15 +66,15 @@ type Origin = Pick<FilledForm, 'network' | 'proof'>;
  */
 export type Outcome = 'taken' | 'busy' | 'unproven' | 'used';
 
-/** Returns true if an address is erased or suppressed and must get no mail. `addressId` is undefined if the account lacks the address. */
-export function isBlocked(
+/** Returns true if an address is erased or suppressed. `knownId` is its id; undefined if the account does not have the address. */
+export function isErasedOrSuppressed(
   client: Database,
   accountId: number,
   address: Address,
-  addressId: number | undefined,
+  knownId: number | undefined,
 ): boolean {
   if (isErased(client, accountId, address.address)) return true;
-  return addressId !== undefined && findSuppressionReason(client, accountId, addressId) !== null;
+  return knownId !== undefined && findSuppressionReason(client, accountId, knownId) !== null;
 }
 
 /**
@@ -92,7 +92,7 @@ export function takeRequest(deps: { db: Db; publicUrl(): string }, form: Form, f
     if (limit !== null) return limit;
     if (proof.kind !== 'key' && !useChallenge(client, proof)) return 'used';
     const knownId = findAddressId(db.$client, form.user_id, address);
-    if (isBlocked(client, form.user_id, address, knownId) || !takeMailOfDay(client, address, at)) {
+    if (isErasedOrSuppressed(client, form.user_id, address, knownId) || !takeMailOfDay(client, address, at)) {
       countUnsent(db, form, filled, at);
       return 'taken';
     }

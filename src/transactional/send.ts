@@ -34,7 +34,7 @@ interface MailInput extends Omit<ContentInput, 'language'> {
 export const IDEMPOTENCY_KEY = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 /** The maximum number of waiting mails of an account. */
 const MAX_WAITING = 10_000;
-/** The maximum size of these mails together. */
+/** The maximum size of the waiting mails of an account together. */
 const MAX_WAITING_BYTES = 1024 * MEBIBYTE;
 const MAX_ATTACHMENT_BYTES = 10 * MEBIBYTE;
 /** How long a write waits for the lock. */
@@ -138,15 +138,15 @@ function findEarlier(client: Database, accountId: number, key: string | null, ha
   return earlier.utr;
 }
 
-/** Returns the hash of everything that determines the mail. */
-async function requestHash({ files, key: _, address, data, ...rest }: MailInput, senderId: number): Promise<string> {
+/** Returns the hash of everything that determines the mail. The order of the keys in `data` does not matter. */
+async function requestHash(input: MailInput, senderId: number): Promise<string> {
+  const { files, address, data, subject, preheader, template_id, template_json, template_html, text, name } = input;
   const hash = createHash('sha256');
   const values = Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1));
-  const names = files.map(({ name, type, base64 }) => [name, type, base64.length]);
-  const { subject, preheader, template_id, template_json, template_html, text, name, requestedLanguage } = rest;
+  const attachments = files.map(({ name, type, base64 }) => [name, type, base64.length]);
   const parts = [subject, preheader, template_id ?? 0, template_json, template_html, text, name];
-  if (requestedLanguage !== '') parts.push(requestedLanguage);
-  hash.update(JSON.stringify([senderId, address.address, parts, values, names]));
+  if (input.requestedLanguage !== '') parts.push(input.requestedLanguage);
+  hash.update(JSON.stringify([senderId, address.address, parts, values, attachments]));
   for (const { base64 } of files) {
     for (let at = 0; at < base64.length; at += HASHED_BYTES) {
       hash.update(base64.subarray(at, at + HASHED_BYTES));

@@ -8,7 +8,7 @@ import { open } from 'node:fs/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { sentence } from '../../errors/sentences.ts';
 import { CsvError } from '../import/csv-parse.ts';
-import type { ExportFile } from './tables.ts';
+import type { ExportFile } from './export-files.ts';
 
 const MAX_ENTRIES = 10_000;
 const MEGABYTE = 1_000_000;

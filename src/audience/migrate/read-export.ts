@@ -19,8 +19,8 @@ import type { GuessedColumns } from '../import/guess-columns.ts';
 import type { MigrationJob } from '../import/import-job.ts';
 import { notedValue } from '../import/rows.ts';
 import { openExport } from './archive.ts';
+import type { ExportedPerson, ExportedTemplate, ExportFile, Ignored, Vendor } from './export-files.ts';
 import { ColumnCollector, type MigratedColumn, migratedValue } from './fields.ts';
-import type { ExportedPerson, ExportedTemplate, ExportFile, Ignored, Vendor } from './tables.ts';
 import { VENDORS, type VendorName } from './vendors/index.ts';
 
 /** An uploaded export to read. */

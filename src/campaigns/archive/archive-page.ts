@@ -1,13 +1,7 @@
 /** The page of a mail in the public archive: the mail as it was sent, without tracking, below a bar with a link to the archive's list. */
 import { untracked, withoutPixel } from '../../delivery/content/anonymous-content.ts';
-import {
-  escapeHtml,
-  mergeHtml,
-  PREFERENCES,
-  type Template,
-  type Values,
-  WEB_COPY,
-} from '../../delivery/content/merge.ts';
+import { escapeHtml, mergeHtml, type Values } from '../../delivery/content/merge.ts';
+import { PREFERENCES, type Template, WEB_COPY } from '../../delivery/content/placeholders.ts';
 import { MergedSize } from '../../delivery/mime/merged-size.ts';
 import type { FrozenContent } from '../../delivery/queue/ready-mailing.ts';
 

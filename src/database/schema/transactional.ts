@@ -88,7 +88,7 @@ export const transactionalPieces = sqliteTable(
   (table) => [primaryKey({ columns: [table.utr, table.attachment, table.number] })],
 );
 
-/** For accounts that keep mails as sent: transactional mails as they were sent. They are removed with the record of the mail. */
+/** Transactional mails as they were sent, of accounts that keep such copies. A copy is removed with the record of its mail. */
 export const sentTransactionalMails = sqliteTable('sent_transactional_mails', {
   mail_id: integer()
     .primaryKey()

@@ -39,13 +39,13 @@ const TEXT_COLOURS = ['595959', 'c8ccd1', '000000', WHITE];
  * stays legible when a mail client's dark mode changes the page background.
  */
 export function footerFor(regions: readonly Region[], language: FooterLanguage | undefined): string {
-  const { style, link } = stylesFor(regions, language);
+  const { style, link } = partsFor(regions, language);
   return `<div style="padding:16px;${style}">((sender_address))<br>${link}</div>`;
 }
 
 /** Returns the preference link for the top of a mail that is so long that mail clients clip its end. The text part skips this link. */
 export function topLinkFor(regions: readonly Region[], language: FooterLanguage | undefined): string {
-  const { style, link } = stylesFor(regions, language);
+  const { style, link } = partsFor(regions, language);
   return `<div ${TOP_LINK}="" style="padding:4px 16px;${style}">${link}</div>`;
 }
 
@@ -66,7 +66,8 @@ export function preferencesLinkIn(language: string): string | null {
   return code && PREFERENCES_LINK[code];
 }
 
-function stylesFor(regions: readonly Region[], language: FooterLanguage | undefined): { style: string; link: string } {
+/** Returns what both have in common: the style of the element, and the link to the preference page. */
+function partsFor(regions: readonly Region[], language: FooterLanguage | undefined): { style: string; link: string } {
   const background = bodyBackground(regions);
   const color = TEXT_COLOURS.find((text) => contrast(text, background) >= LEGIBLE) ?? '000000';
   const isOfContact = language !== undefined && 'otherwise' in language;

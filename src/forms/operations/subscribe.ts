@@ -23,7 +23,7 @@ import { networkOf } from '../../users/throttle.ts';
 import { isMember } from '../confirm.ts';
 import { askedFields, findField, keyOf, MAX_FIELDS, valueFault } from '../fields.ts';
 import { type Form, findForm, formOffCode, formsOf } from '../forms.ts';
-import { isBlocked, takeRequest, takeUnsent, wasAskedToday } from '../requests.ts';
+import { isErasedOrSuppressed, takeRequest, takeUnsent, wasAskedToday } from '../requests.ts';
 import { MAX_TEXT } from './form-input.ts';
 import { OFF_REASONS } from './forms.ts';
 
@@ -142,7 +142,7 @@ export const subscribeContact = operation({
 /** Returns the state of an address to which no mail is sent now; null if a mail is sent. */
 function settledState(db: Db, form: Form, address: Address, groups: Record<string, 0 | 1>, now: Date): State | null {
   const addressId = findAddressId(db.$client, form.user_id, address);
-  if (isBlocked(db.$client, form.user_id, address, addressId)) return 'suppressed';
+  if (isErasedOrSuppressed(db.$client, form.user_id, address, addressId)) return 'suppressed';
   if (addressId === undefined) return null;
   if (isSubscribed(db, form, addressId, groups)) return 'subscribed';
   return wasAskedToday(db.$client, form.id, addressId, now.getTime()) ? 'asked' : null;

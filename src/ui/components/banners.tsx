@@ -42,7 +42,10 @@ export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
   );
 }
 
-/** The banner that says why mail waits for a sender node. A script removes it later, so its element is also on pages without a reason. */
+/**
+ * The banner that says why mail waits for a sender node. While it is shown, a script exchanges its element with that of the page fetched
+ * anew, so a page without a reason has an empty element.
+ */
 function WaitBanner({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   const language = useLanguage();
   if (reason === null) return <div id="mail-waits" data-active="no" />;

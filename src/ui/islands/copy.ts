@@ -1,4 +1,4 @@
-/** Adds a button next to a text that copies the text. Browsers allow this only over https and on the machine itself. */
+/** Adds a button next to a text that copies the text. Browsers allow this only over https and on localhost. */
 const islands = document.querySelectorAll<HTMLElement>('[data-island="copy"]');
 if (navigator.clipboard) for (const island of islands) addButton(island);
 

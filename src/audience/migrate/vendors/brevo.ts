@@ -19,7 +19,7 @@ import {
   textsOf,
   type Vendor,
   valuesOf,
-} from '../tables.ts';
+} from '../export-files.ts';
 
 /** Known columns. First and last names have attributes with different names; FNAME and LNAME are those of "Create a contact". */
 const COLUMNS: KnownColumns = {

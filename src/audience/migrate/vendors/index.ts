@@ -1,5 +1,5 @@
 /** The services from which users can migrate, by their names in the API and on the command line. */
-import type { Vendor } from '../tables.ts';
+import type { Vendor } from '../export-files.ts';
 import { brevo } from './brevo.ts';
 import { keila } from './keila.ts';
 import { listmonk } from './listmonk.ts';

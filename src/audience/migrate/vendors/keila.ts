@@ -14,7 +14,7 @@ import {
   textOf,
   type Vendor,
   valuesOf,
-} from '../tables.ts';
+} from '../export-files.ts';
 
 const COLUMNS: KnownColumns = {
   id: null,

@@ -18,7 +18,7 @@ import {
   textOf,
   type Vendor,
   valuesOf,
-} from '../tables.ts';
+} from '../export-files.ts';
 
 const COLUMNS: KnownColumns = {
   uuid: null,

@@ -20,7 +20,7 @@ import {
   textsOf,
   type Vendor,
   valuesOf,
-} from '../tables.ts';
+} from '../export-files.ts';
 
 /** The columns that every audience export has. The time and place of the opt-in are kept as proof of consent. */
 const COLUMNS: KnownColumns = {

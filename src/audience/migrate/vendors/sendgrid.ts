@@ -8,7 +8,15 @@
  * its pages; the columns also in "Importing SendGrid Suppression List" of sparkpost-cli).
  */
 import { basename } from 'node:path/posix';
-import { columnsOf, type KnownColumns, type Leaving, type Row, rowsOf, type Vendor, valuesOf } from '../tables.ts';
+import {
+  columnsOf,
+  type KnownColumns,
+  type Leaving,
+  type Row,
+  rowsOf,
+  type Vendor,
+  valuesOf,
+} from '../export-files.ts';
 
 const COLUMNS: KnownColumns = {
   email: null,

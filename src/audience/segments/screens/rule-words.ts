@@ -72,6 +72,7 @@ function valueInWords(
     (type === 'number' && /^-?\d{1,15}(\.\d{1,2})?$/.test(value))
   )
     return language.number(Number(value));
+  // 2024 has a 29 February, and the year is not shown.
   if (type === 'yearly-date' && isValidValue(type, value)) return language.calendarDay(`2024-${value}`);
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d))?$/.exec(value) ?? [];
   if (type === 'datetime-local' && day !== undefined && !Number.isNaN(Date.parse(day)))

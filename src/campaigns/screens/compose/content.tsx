@@ -101,13 +101,13 @@ function ContentForm({ draft, mail, values, problems, placeholders, template }: 
         required
         problems={problems}
       />
-      <LinkRules draft={draft} values={values} problems={problems} />
+      <LinkParameters draft={draft} values={values} problems={problems} />
     </SavedForm>
   );
 }
 
-/** The fields of the parameters that links get. */
-function LinkRules({ draft, values, problems }: Pick<FormProps, 'draft' | 'values' | 'problems'>) {
+/** The fields of the parameters that are added to links. */
+function LinkParameters({ draft, values, problems }: Pick<FormProps, 'draft' | 'values' | 'problems'>) {
   const language = useLanguage();
   const text = (name: string) => String(values[name] ?? '');
   return (
@@ -227,7 +227,7 @@ export function Placeholders({
 }
 
 /**
- * The present mail, and links to the pages that change its content. `template` is the name of its template, if its content is an unchanged
+ * The current mail, and links to the pages that change its content. `template` is the name of its template, if its content is an unchanged
  * template.
  */
 export function MailContent({ mail, template }: { mail: Composed; template: string }) {

@@ -1,4 +1,4 @@
-/** The types of what an export of another service contains, and readers of its CSV and JSON files, row by row. */
+/** The files of an export of another service: what they contain, and readers of CSV files, JSON files and texts. */
 
 import { buffer } from 'node:stream/consumers';
 import { sentence } from '../../errors/sentences.ts';
@@ -100,7 +100,7 @@ export function valuesOf(row: Row, known: KnownColumns, ignored: Ignored): Map<s
   return values;
 }
 
-/** Adds the values of a JSON object with custom fields of a contact, except those of names that have a value. Lists and objects become JSON texts. */
+/** Adds the custom fields of a contact, which are a JSON object. A name that has a value keeps it. Lists and objects become JSON texts. */
 export function addAttributes(values: Map<string, string>, attributes: unknown): void {
   if (!isObject(attributes)) return;
   for (const [key, value] of Object.entries(attributes).slice(0, MAX_KEYS)) {
