@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Db } from '../database/open.ts';
-import { recordBackup } from '../installation/backups/files.ts';
+import { recordBackup } from '../installation/backups/last-backup.ts';
 import { makeBackup } from '../installation/backups/make-backup.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { type Call, type Command, requireWords, UsageError } from './command.ts';

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { holdSending } from '../../src/delivery/queue/holds.ts';
 import { RelayUse } from '../../src/delivery/queue/relay-use.ts';
-import { recordBackup } from '../../src/installation/backups/files.ts';
+import { recordBackup } from '../../src/installation/backups/last-backup.ts';
 import type { Finding } from '../../src/installation/health-checks/finding.ts';
 import { DAY_MS } from '../../src/units.ts';
 import { startApp, type TestApp } from '../support/app.ts';

@@ -21,7 +21,7 @@ import { keptMails } from '../../delivery/reporting/mailing-report.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import { readStored } from '../../errors/stored.ts';
 import { choice, integer, isoTimestampSchema, nullable, said, zeroOrOne } from '../../http/requests/schemas.ts';
-import { lastBackupAt } from '../../installation/backups/files.ts';
+import { lastBackupAt } from '../../installation/backups/last-backup.ts';
 import { DOMAIN_CHECKS } from '../../installation/health-checks/doctor-findings.ts';
 import {
   DNS_STATES,

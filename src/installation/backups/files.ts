@@ -6,14 +6,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Database } from 'better-sqlite3';
-import { findNamedValue, writeNamedValue } from '../../database/named-values.ts';
 import { conflict } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { MEBIBYTE } from '../../units.ts';
 
 /** The endings of the files that SQLite creates next to a database. */
 const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal'];
+/** The end of the name of an unfinished file or of a file next to it, after the name of the database and a dot. */
+const UNFINISHED = new RegExp(`^[0-9a-f]{12}\\.unfinished(${COMPANION_SUFFIXES.join('|')})?$`);
 
 /** Returns the path with symbolic links resolved. If the file does not exist, resolves only the links of its folder. */
 export function realPath(path: string): string {
@@ -41,8 +41,7 @@ export function removeUnfinished(databasePath: string): void {
   const path = realPath(databasePath);
   const start = `${basename(path)}.`;
   const unfinished = readdirSync(dirname(path)).filter(
-    (name) =>
-      name.startsWith(start) && /^[0-9a-f]{12}\.unfinished(-wal|-shm|-journal)?$/.test(name.slice(start.length)),
+    (name) => name.startsWith(start) && UNFINISHED.test(name.slice(start.length)),
   );
   for (const name of unfinished) rmSync(join(dirname(path), name), { force: true });
 }
@@ -68,20 +67,7 @@ export async function requireRoom(needed: number, databasePath: string): Promise
   return room;
 }
 
-/** Returns the size of a file; 0 if it does not exist, such as a write-ahead log that was merged into the database. */
+/** Returns the size of a file; 0 if it does not exist, such as a write-ahead log that SQLite removed after a checkpoint. */
 async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => ({ size: 0 }))).size;
-}
-
-/** The name of the stored value with the time of the last backup. */
-const LAST_BACKUP = 'last_backup_at';
-
-/** Records when a backup was finished (ISO timestamp). */
-export function recordBackup(client: Database, at: string): void {
-  writeNamedValue(client, LAST_BACKUP, at);
-}
-
-/** Returns when the last backup was finished, as an ISO timestamp; null if no backup was made. */
-export function lastBackupAt(client: Database): string | null {
-  return findNamedValue(client, LAST_BACKUP);
 }

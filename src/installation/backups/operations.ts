@@ -10,7 +10,7 @@ import { identifier, integer, nullable, zeroOrOne } from '../../http/requests/sc
 import { operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
-import { lastBackupAt, recordBackup } from './files.ts';
+import { lastBackupAt, recordBackup } from './last-backup.ts';
 
 /** How long recording a finished backup waits for the write lock. */
 const NOTE_MS = 5000;

@@ -14,7 +14,7 @@ import { sentence } from '../../errors/sentences.ts';
 import { DAY_MS, MINUTE_MS } from '../../units.ts';
 import { VERSION } from '../../version.ts';
 import { listEndpoints } from '../../webhooks/endpoints.ts';
-import { lastBackupAt } from '../backups/files.ts';
+import { lastBackupAt } from '../backups/last-backup.ts';
 import type { CheckResult, Finding } from './finding.ts';
 
 /** While mail waits, a failed SMTP relay is retried at least once a minute. A failure older than this is therefore over. */
