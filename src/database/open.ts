@@ -136,7 +136,7 @@ export function migrateAndSeed(db: Db): void {
 }
 
 function upgrade(client: Database.Database): void {
-  // Earlier releases let Drizzle create this table. The text is the same letter by letter, so that all files have the same schema.
+  // Earlier releases let Drizzle create this table. The text is the same to the last character, so that all files have the same schema.
   client.exec(
     'CREATE TABLE IF NOT EXISTS "__drizzle_migrations" (\n\t\t\t\tid SERIAL PRIMARY KEY,\n\t\t\t\thash text NOT NULL,\n\t\t\t\tcreated_at numeric\n\t\t\t)',
   );

@@ -123,4 +123,4 @@ export function checkedLookup(resolve: Resolve = resolveWithDns): LookupFunction
 }
 
 /** The lookup of an installation that allows private addresses. It uses the system's resolver, including its hosts file. */
-export const systemLookup: LookupFunction = lookupWithSystem as LookupFunction;
+export const systemLookup: LookupFunction = lookupWithSystem;

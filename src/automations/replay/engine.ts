@@ -26,7 +26,7 @@ import { endReason, firstDueAt } from '../../delivery/queue/enrolment-state.ts';
 import { Ledger } from '../../delivery/queue/ledger/ledger.ts';
 import { createMailing } from '../../delivery/queue/mailing-state.ts';
 import { fractionFor } from '../../delivery/queue/variant-groups.ts';
-import { nextSendingTimeOf } from '../../delivery/timing/send-window.ts';
+import { nextSendingTimeOfAccount } from '../../delivery/timing/send-window.ts';
 import { notFound } from '../../errors/failure.ts';
 import { stored } from '../../errors/stored.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
@@ -379,7 +379,7 @@ class Post {
     );
     const mailings = this.#mailings.filter(({ id }) => due.get(id, now) !== undefined);
     if (mailings.length === 0) return 0;
-    const nextSendingTime = nextSendingTimeOf(this.#view, this.#automation.user_id, new Date(now), this.#zone);
+    const nextSendingTime = nextSendingTimeOfAccount(this.#view, this.#automation.user_id, new Date(now), this.#zone);
     this.#quietUntil = nextSendingTime?.getTime() ?? 0;
     if (nextSendingTime !== null) return 0;
     let moved = 0;

@@ -1,6 +1,6 @@
 /** The page that checks all mails of an automation for all contacts whom the mails would reach now. */
 import type { FastifyInstance } from 'fastify';
-import { Findings, FoundForAll } from '../../campaigns/screens/findings.tsx';
+import { AudienceFindings, Findings } from '../../campaigns/screens/findings.tsx';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Subject } from '../../ui/components/subject.tsx';
@@ -58,7 +58,7 @@ function Checked({ utr: automation, mails }: CheckedMails & { utr: string }) {
             <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>
           )}
           <Findings findings={findings} />
-          {problem === null && <FoundForAll checked={recipients} />}
+          {problem === null && <AudienceFindings checked={recipients} />}
         </section>
       ))}
     </div>

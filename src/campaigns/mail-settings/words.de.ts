@@ -1,4 +1,4 @@
-/** German: the settings for the check and the links of mails. */
+/** German: the settings for the check, the language and the links of mails, and for keeping mails as they were sent. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { mailSettings as english } from './words.en.ts';

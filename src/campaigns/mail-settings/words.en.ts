@@ -1,4 +1,4 @@
-/** English: the settings for the check and the links of mails. */
+/** English: the settings for the check, the language and the links of mails, and for keeping mails as they were sent. */
 
 export const mailSettings = {
   'settings.mails': 'E-mail checks & links',

@@ -24,7 +24,7 @@ import { keptMails, mailingReport, type ShownDeliveryState as Shown } from '../.
 import { findRecipients, RECIPIENT_ACTIVITIES } from '../../delivery/reporting/recipients.ts';
 import { exportRecipients } from '../../delivery/reporting/recipients-csv.ts';
 import { findLocalWait } from '../../delivery/timing/local-times.ts';
-import { nextSendingTimeOf } from '../../delivery/timing/send-window.ts';
+import { nextSendingTimeOfAccount } from '../../delivery/timing/send-window.ts';
 import { COURIERS, courierInUse } from '../../delivery/transport/relays/in-use.ts';
 import { bestHourResults } from '../../delivery/variants/best-hour-results.ts';
 import { abTestReport } from '../../delivery/variants/report.ts';
@@ -544,7 +544,7 @@ export const readReport = operation({
     const isRunning = send.status === SINGLE_SEND_STATUS.running;
     // Only these mailings continue when the sending hours begin; a paused or held mailing does not.
     const mayGoOn = mailing?.state === 'sending' || mailing?.state === 'enqueueing';
-    const waits = mayGoOn ? nextSendingTimeOf(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
+    const waits = mayGoOn ? nextSendingTimeOfAccount(db, send.user_id, clock.now(), config.TIME_ZONE) : null;
     const report = {
       status: send.status,
       ...reportedHold(db.$client, [mailing, send], isUnderWay),

@@ -29,7 +29,7 @@ export function Findings({ findings }: { findings: NonNullable<Report['findings'
 }
 
 /** The number of recipients whose mails were checked, and the findings in their mails. `checked` is null if there are no recipients. */
-export function FoundForAll({ checked }: { checked: CheckedForAll['recipients'] }) {
+export function AudienceFindings({ checked }: { checked: CheckedForAll['recipients'] }) {
   const language = useLanguage();
   if (checked === null || checked.checked === 0) return <p>{language.say('compose.check.all.none')}</p>;
   return (

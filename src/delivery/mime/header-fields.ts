@@ -1,11 +1,13 @@
 /** Writes header fields: folding, addresses (RFC 5322) and encoded words (RFC 2047). Every function returns a field with its CRLF. */
 import { asciiAddress } from '../../audience/contacts/addresses.ts';
 
-/** The maximum length of a line (RFC 5322 §2.1.1), and of a line with encoded words (RFC 2047 §2). */
+/** The maximum length of a line (RFC 5322 §2.1.1). */
 const LINE_LENGTH = 78;
+/** The maximum length of a line with encoded words (RFC 2047 §2). */
 const ENCODED_LINE_LENGTH = 76;
-/** The length of `=?UTF-8?B?` and `?=`, and the maximum number of bytes in an encoded word, whose base64 then fits into its 75 characters. */
+/** The length of `=?UTF-8?B?` and `?=`, which surround the base64 of an encoded word. */
 const WORD_FRAME = 12;
+/** The maximum number of bytes in an encoded word. Their base64 takes 60 of its 75 characters. */
 const WORD_BYTES = 45;
 
 const PRINTABLE = /^[ -~]*$/;
@@ -56,9 +58,10 @@ function requireAscii(address: string): string {
 }
 
 function phrase(text: string, indent: number): string {
-  const short = indent + text.length < LINE_LENGTH - 10 && !text.includes('=?');
-  if (short && ATOMS.test(text)) return text;
-  if (short && PRINTABLE.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
+  // 10 characters are left for the quotation marks and for backslashes.
+  const isShort = indent + text.length < LINE_LENGTH - 10 && !text.includes('=?');
+  if (isShort && ATOMS.test(text)) return text;
+  if (isShort && PRINTABLE.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
   return encodedWords(text, indent);
 }
 

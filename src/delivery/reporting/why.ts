@@ -13,7 +13,7 @@ import { type PlainCode, type Said, sentence } from '../../errors/sentences.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { reportedHold } from '../queue/holds.ts';
 import { mailsWithinCaps } from '../timing/mail-caps.ts';
-import { nextSendingTimeOf } from '../timing/send-window.ts';
+import { nextSendingTimeOfAccount } from '../timing/send-window.ts';
 
 /** The rules, in the order in which they are shown. */
 export const RULES = [
@@ -98,7 +98,7 @@ export function sendingRules(
   rows: readonly { held_code: HeldCode | null; held_reason: Said | null }[],
 ): CheckedRule[] {
   const { held_reason: held } = reportedHold(db.$client, rows, true);
-  const until = nextSendingTimeOf(db, account, now, timeZone);
+  const until = nextSendingTimeOfAccount(db, account, now, timeZone);
   const hours =
     until === null ? sentence('why_hours_open') : sentence('why_hours', { time: minuteOf(isoTimestamp(until)) });
   return [

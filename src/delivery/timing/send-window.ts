@@ -40,7 +40,7 @@ export function waitingAccounts(client: Database, now: Date, timeZone: string): 
 const WINDOWS = 'SELECT id, send_window FROM accounts INDEXED BY accounts_send_window WHERE send_window IS NOT NULL';
 
 /** Returns when mail of an account that is due at `now` may be sent within the account's sending hours; null if it may be sent at once. */
-export function nextSendingTimeOf(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
+export function nextSendingTimeOfAccount(db: Db, accountId: number, now: Date, timeZone: string): Date | null {
   const window = readMailRule(db, accountId, 'send_window');
   return window && nextSendingTime(window, now, timeZone);
 }

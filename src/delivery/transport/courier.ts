@@ -42,7 +42,7 @@ export interface MailOwner {
 }
 
 export interface Courier {
-  /** Applies changed settings. Must be called between two rounds, outside a transaction. */
+  /** Applies changed settings. Must be called between two rounds of the worker, outside a transaction. */
   refresh?(): void;
   /** Returns how many more messages can be accepted right now, for one stored SMTP relay, or with null for any. */
   room(relayId: number | null): number;

@@ -37,7 +37,7 @@ export function findWinner(groups: readonly Group[]): Decision {
   const winner = groups[best];
   const threshold = ERROR_RATE / 2 / pairsOf(groups.length);
   const worse = groups.flatMap((group, at) =>
-    at !== best && winner !== undefined && chanceOf(winner, group) <= threshold ? [at] : [],
+    at !== best && winner !== undefined && pValueOf(winner, group) <= threshold ? [at] : [],
   );
   const isFound = best === 0 ? worse.length > 0 : worse.includes(0);
   return isFound
@@ -57,10 +57,10 @@ export function pairsOf(groups: number): number {
 }
 
 /**
- * Returns the probability that chance alone gives the first group at least this number of successes, if both groups have the same rate, by
+ * Returns the p-value: the probability that chance alone gives the first group at least this number of successes, if both groups have the same rate, by
  * the one-sided form of Fisher's exact test.
  */
-export function chanceOf(better: Group, worse: Group): number {
+export function pValueOf(better: Group, worse: Group): number {
   const successes = better.successes + worse.successes;
   const people = better.people + worse.people;
   const most = Math.min(successes, better.people);

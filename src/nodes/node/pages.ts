@@ -47,9 +47,9 @@ export class HeldPages {
   readonly #pageOf = new WeakMap<Claim, HeldPage>();
   /** The ids of pages that were taken. */
   readonly #taken = new Set<number>();
-  /** The newest withdrawn page, by mailing id. */
+  /** The newest withdrawn page, by mailing id. All earlier pages of the mailing are withdrawn, too. */
   readonly #withdrawn = new Map<number, number>();
-  /** The newest page from which a delivery was withdrawn, by delivery id. */
+  /** The newest page from which a delivery was withdrawn, by delivery id. It is withdrawn from all earlier pages, too. */
   readonly #withdrawnDeliveries = new Map<number, number>();
   #isPumping = false;
 
@@ -134,8 +134,8 @@ export class HeldPages {
   }
 
   /** Withdraws all pages, or those whose SMTP relay matches. */
-  withdrawAll(isMeant: (relayId: number | null) => boolean = () => true): void {
-    for (const page of [...this.#pages.values()]) if (isMeant(page.mailing.relay_id)) this.#withdrawPage(page);
+  withdrawAll(isOfRelay: (relayId: number | null) => boolean = () => true): void {
+    for (const page of [...this.#pages.values()]) if (isOfRelay(page.mailing.relay_id)) this.#withdrawPage(page);
   }
 
   /** Starts as many mails as the courier takes now, at most once per turn of the event loop. */
@@ -148,6 +148,7 @@ export class HeldPages {
     });
   }
 
+  /** Gives mails in progress `graceMs` milliseconds to finish. */
   close(graceMs: number): Promise<void> {
     return this.#handoffs.close(graceMs);
   }
@@ -177,9 +178,9 @@ export class HeldPages {
     this.#endWaiting(page, () => true);
   }
 
-  #endWaiting(page: HeldPage, isMeant: (claim: Claim) => boolean): void {
-    const ending = page.waiting.filter(isMeant);
-    page.waiting = page.waiting.filter((claim) => !isMeant(claim));
+  #endWaiting(page: HeldPage, isEnding: (claim: Claim) => boolean): void {
+    const ending = page.waiting.filter(isEnding);
+    page.waiting = page.waiting.filter((claim) => !isEnding(claim));
     for (const claim of ending) this.#end(claim, 'withdrawn');
   }
 

@@ -13,13 +13,13 @@ const MAX_WAITING = 200_000;
 
 /** The maximum number of opens, and of clicks, that are published for one mail. */
 const MAX_PER_MAIL = 100;
-/** How many numbers of opens or clicks of a mail this node remembers. */
+/** The maximum number of entries in `#counted`. Then counting begins anew. */
 const MAX_COUNTED = 50_000;
 
 /** Publishes the opens and clicks that are added, until `close`. */
 export class HitPublisher {
   readonly #client: JetStreamClient;
-  /** The number of published opens, and of clicks, by delivery. */
+  /** The number of published opens, and of clicks, of each delivery. */
   readonly #counted = new Map<string, number>();
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
@@ -32,6 +32,7 @@ export class HitPublisher {
     this.#running = this.#run();
   }
 
+  /** Adds a hit, unless its mail has too many already or too many hits wait. */
   add(hit: Hit): void {
     const key = `${hit.ids.delivery} ${hit.link === null}`;
     const count = (this.#counted.get(key) ?? 0) + 1;

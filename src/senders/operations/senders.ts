@@ -277,9 +277,9 @@ function checkPlaces(
 }
 
 /**
- * Returns the column for the only relay that a sender's mail may use, where 0 means any relay. Only operators may choose a relay: the result
- * has no column, so that nothing changes, if the request has no relay or if a caller who is not an operator sends 0. Throws 422 if such a
- * caller names a relay, and if the relay does not exist.
+ * Returns the column for the only relay that a sender's mail may use, where 0 means any relay. Returns no column, so that the relay does not
+ * change, if the request has no relay. Only operators may choose one: of other callers, 0 is ignored. Throws 422 if another caller names a
+ * relay, and if the relay does not exist.
  */
 function chosenRelay(context: Context, relayId: number | undefined): { relay_id?: number | null } {
   const isOperator = isOperatorsSession(context);

@@ -1,5 +1,6 @@
 /** Chooses the language of a page. */
 import { acceptedLocales, LANGUAGE_CODES, languageOfLocale, preferredLanguage } from '../../languages.ts';
+import { isTimeZone } from '../../time/zones.ts';
 import { Language } from './index.ts';
 
 /**
@@ -16,15 +17,5 @@ export function chooseLanguage(
   // The locale is that of the browser if it has the same language, so that numbers are written as in Austria for de-AT.
   const locale =
     locales.find((locale) => languageOfLocale(locale, LANGUAGE_CODES) === code) ?? (code === 'en' ? 'en-GB' : code);
-  return new Language(code, locale, isZone(zone) ? zone : 'UTC');
-}
-
-function isZone(zone: string | undefined): zone is string {
-  if (zone === undefined || !/^[\w+/-]{1,64}$/.test(zone)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
+  return new Language(code, locale, zone !== undefined && isTimeZone(zone) ? zone : 'UTC');
 }

@@ -2,9 +2,9 @@
 import t from 'tap';
 import { randomOf } from '../../../fixtures/random.ts';
 import {
-  chanceOf,
   findWinner,
   type Group,
+  pValueOf,
   rateInterval,
   smallestDifference,
 } from '../../../src/delivery/variants/statistics.ts';
@@ -116,8 +116,8 @@ t.test('of tests of one mail against itself, in at most 5 % is any variant calle
 
 t.test("Fisher's test and Wilson's interval give the values of the literature", async (t) => {
   // Fisher 1935, the lady tasting tea: three of four right, and all four.
-  t.ok(Math.abs(chanceOf({ people: 4, successes: 3 }, { people: 4, successes: 1 }) - 17 / 70) < 1e-12);
-  t.ok(Math.abs(chanceOf({ people: 4, successes: 4 }, { people: 4, successes: 0 }) - 1 / 70) < 1e-12);
+  t.ok(Math.abs(pValueOf({ people: 4, successes: 3 }, { people: 4, successes: 1 }) - 17 / 70) < 1e-12);
+  t.ok(Math.abs(pValueOf({ people: 4, successes: 4 }, { people: 4, successes: 0 }) - 1 / 70) < 1e-12);
   // Newcombe 1998, table I: 81 of 263 and 0 of 20.
   const { low, high } = rateInterval({ people: 263, successes: 81 });
   t.strictSame([low.toFixed(4), high.toFixed(4)], ['0.2553', '0.3662']);

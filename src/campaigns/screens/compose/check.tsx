@@ -25,7 +25,7 @@ import type { CheckedForAll } from '../../operations/check.ts';
 import type { CheckedMailRecord } from '../../operations/shown-mails.ts';
 import type { LastTest } from '../../test-mail.ts';
 import { findingText } from '../finding-text.ts';
-import { FoundForAll } from '../findings.tsx';
+import { AudienceFindings } from '../findings.tsx';
 import { nameOfVariant, VariantField } from '../variants.tsx';
 import { lastTestText } from './last-test.ts';
 import type { Composed, ComposedKind, ComposedParams, PreviewChoice } from './mail-content.tsx';
@@ -101,7 +101,7 @@ export async function checkStep(
         {missing}
         {mail !== null && mail.problem === null && <Checks composed={composed} findings={mail.findings} />}
         {mail !== null && mail.problem === null && (
-          <ForAll address={composed.address('check')} checked={checkedForAll?.recipients} />
+          <AudienceCheck address={composed.address('check')} checked={checkedForAll?.recipients} />
         )}
         {parameters && <p class="small quiet-text">{language.say('links.get', { parameters })}</p>}
         {composed.next !== null && (
@@ -234,7 +234,7 @@ function Checks({ composed, findings }: { composed: Composed; findings: readonly
  * The findings for all recipients, or the button that starts their check. `checked` is undefined before the check, and null if there are no
  * recipients.
  */
-function ForAll({ address, checked }: { address: string; checked: CheckedForAll['recipients'] | undefined }) {
+function AudienceCheck({ address, checked }: { address: string; checked: CheckedForAll['recipients'] | undefined }) {
   const language = useLanguage();
   return (
     <Card title={language.say('compose.check.all')}>
@@ -244,7 +244,7 @@ function ForAll({ address, checked }: { address: string; checked: CheckedForAll[
           <Button look="plain" name="all" value="1" label={language.say('compose.check.all.start')} />
         </form>
       ) : (
-        <FoundForAll checked={checked} />
+        <AudienceFindings checked={checked} />
       )}
     </Card>
   );
