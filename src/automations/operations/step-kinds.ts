@@ -1,6 +1,6 @@
 /**
  * The kinds of steps other than mails: the settings of each kind, and their checks. A new kind needs a line in STEP_KINDS of
- * database/schema/campaigns.ts, and in SETTINGS and OTHER_KINDS of this file. What a step does is in path.ts and step-actions.ts, and its
+ * database/schema/automations.ts, and in SETTINGS and OTHER_KINDS of this file. What a step does is in path.ts and step-actions.ts, and its
  * form is in screens/steps.tsx.
  */
 import Type, { type Static } from 'typebox';

@@ -22,3 +22,9 @@ export const said = customType<{ data: Said; driverData: string }>({
 });
 /** An integer that is 0 by default. */
 export const integerOrZero = () => integer().notNull().default(0);
+
+/** 0: opens and clicks of this mail are not counted. 1: they are counted as the account's setting says. */
+export const tracking = () => integer().notNull().default(1);
+
+/** The id of the user who last changed the content; null for a program, the service or a design link. */
+export const changedBy = () => integer();

@@ -2,6 +2,7 @@
 
 export * from './accounts.ts';
 export * from './audience.ts';
+export * from './automations.ts';
 export * from './campaigns.ts';
 export * from './contact-events.ts';
 export * from './deleted-records.ts';
