@@ -169,7 +169,7 @@ function nextYearly(date: string, today: string, at: (day: string) => number): n
     const lastOfFebruary = `${year}-02-28`;
     return yearlyDays(lastOfFebruary).includes(date) ? lastOfFebruary : `${year}-${date}`;
   };
-  const thisYear = Number(today.slice(0, 4));
+  const thisYear = Number(today.slice(0, 'YYYY'.length));
   const day = dayIn(thisYear);
   return at(day < today ? dayIn(thisYear + 1) : day);
 }

@@ -241,8 +241,8 @@ export const SHOWN_STATES = [
 ] as const;
 
 /**
- * Returns an SQL condition: a single send that is not queued is held. `send` is its alias or table. Copies and cancelled sends have a
- * `held_code` as well, but do not count as held, because a user stopped them.
+ * Returns an SQL condition: a single send that is not queued is held. `send` is its alias or table. Copied and cancelled single sends have a
+ * `held_code` as well, but do not count as held, because a user made them drafts.
  */
 export function isHeld(send: string): string {
   return `${send}.held_code NOT IN ('copy', 'cancelled')`;

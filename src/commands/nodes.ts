@@ -12,7 +12,7 @@ export const nodes: Command = {
   forms: ['nodes'],
   about: 'List the sender nodes: state, rate, counts of the day, warm-up, last sign of life.',
   help: `Reads the database, where the service records the state of the nodes every two seconds. Run the command on the machine of the service.
-Below the list it says why mail waits, if any waits, and what SMTP servers answered to nodes whose mail they refuse.`,
+Below the list are the reason why mail waits, if any waits, and the replies of SMTP servers to nodes whose mail they refuse.`,
   options: {},
   async run(call) {
     requireWords(call);

@@ -160,11 +160,11 @@ function newSecret(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Returns true if the form mailed the address within the last day and the request is not confirmed yet. */
-export function wasAskedToday(client: Database, formId: number, addressId: number, now: number): boolean {
+/** Returns true if the form mailed the address with this id within the last day and the request is not confirmed yet. */
+export function wasAskedToday(client: Database, formId: number, address: number, now: number): boolean {
   const find = client.prepare<[number, number, number, number], { one: 1 }>(`SELECT 1 AS one FROM form_requests
      WHERE address_id = ? AND form_id = ? AND state = 'asked' AND asked_at > ? AND asked_at <= ?`);
-  return find.get(addressId, formId, now - DAY_MS, now) !== undefined;
+  return find.get(address, formId, now - DAY_MS, now) !== undefined;
 }
 
 /** Returns the request of the link with this secret, and its form; null if there is no such request or its form was deleted. */
@@ -239,12 +239,12 @@ function queueMail(db: Db, form: Form, request: { id: number; address_id: number
 const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'already_text', 'expired_text'] as const;
 
 /**
- * Returns a form in the language of the contact with this address, otherwise in the language that a request by the API has for a new
- * contact. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so that no
+ * Returns a form in the language of the contact with this address, otherwise in the language among the values of the request, which a
+ * request by the API may have. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so that no
  * page or mail mixes two languages.
  */
-export function inLanguageOf(db: Db, form: Form, addressId: number, values: FilledForm['values']): Form {
-  const code = languageOfAddress(db.$client, form.user_id, addressId) ?? languageCode(values.language ?? '');
+export function inLanguageOf(db: Db, form: Form, address: number, values: FilledForm['values']): Form {
+  const code = languageOfAddress(db.$client, form.user_id, address) ?? languageCode(values.language ?? '');
   const language = languageOfLocale(code ?? '', PAGE_LANGUAGES);
   const usual = USUAL_TEXTS[form.language];
   if (language === null || ANSWER_TEXTS.some((name) => form[name] !== usual[name])) return form;

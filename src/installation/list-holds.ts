@@ -1,4 +1,4 @@
-/** Lists what is held now and why, for the log and for /metrics. Reads the stored records, so it does not matter which code held them. */
+/** Lists what is held now and why, for the log and for /metrics. Reads the stored records, so it finds every hold, whatever caused it. */
 
 import type { Database } from 'better-sqlite3';
 import { isHeld } from '../campaigns/status.ts';
@@ -7,8 +7,8 @@ import { sendingHeldReason } from '../delivery/queue/holds.ts';
 import { english } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
 
-/** What pages call the kinds of records that can be held. */
-const NAMES = { single_send: 'campaign', automation: 'automation', mailing: 'mail', sending: 'sending' };
+/** The words of the log for the kinds of records. */
+const LOGGED_KINDS = { single_send: 'campaign', automation: 'automation', mailing: 'mail', sending: 'sending' };
 
 interface Hold {
   what: 'single_send' | 'automation' | 'mailing' | 'sending';
@@ -19,7 +19,7 @@ interface Hold {
   reason: string;
 }
 
-/** Returns everything that is held. Copies and cancelled sends are not included, because a user stopped them. */
+/** Returns everything that is held. Copied and cancelled single sends are not included, because a user made them drafts. */
 function listHolds(client: Database): Hold[] {
   const records = client
     .prepare<[], Hold>(`
@@ -47,7 +47,7 @@ export function countHeld(client: Database): { what: string; reason: string; cou
 /** The reasons of holds, by kind and id of the record. */
 export type KnownHolds = ReadonlyMap<string, string>;
 
-/** Logs each hold once, with its reason. Does not log the holds in `known`, which by default are all that exist at the start. */
+/** Logs each new hold once, with its reason. The holds in `known` are not new; by default, these are the holds at the start. */
 export class HoldLog {
   readonly #client: Database;
   readonly #log: Log;
@@ -69,7 +69,7 @@ export class HoldLog {
     const held = listHolds(this.#client);
     for (const { what, id, reason } of held) {
       if (this.#known.get(`${what} ${id}`) === reason) continue;
-      this.#log(what === 'sending' ? { reason } : { [what]: id, reason }, `${NAMES[what]} held`, 'error');
+      this.#log(what === 'sending' ? { reason } : { [what]: id, reason }, `${LOGGED_KINDS[what]} held`, 'error');
     }
     this.#known = byKey(held);
   }

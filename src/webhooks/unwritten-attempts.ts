@@ -33,7 +33,7 @@ export class UnwrittenAttempts {
       this.#hasFailed = true;
     }
     this.#attempts.push(attempt);
-    // Older successes than the log can store are dropped.
+    // Older successes than the log can store are dropped, once for many attempts, because each time reads all of them.
     const { length } = this.#attempts;
     if (length > KEPT_ATTEMPTS && length % KEPT_ATTEMPTS === 0)
       this.#attempts = this.#attempts.filter(

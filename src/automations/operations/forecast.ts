@@ -211,7 +211,7 @@ function planSteps(
 }
 
 /** Returns a moment in epoch milliseconds as an ISO timestamp; null if there is no moment. */
-export function timed(moment: number | null | undefined): string | null {
+export function timestampOf(moment: number | null | undefined): string | null {
   return moment === null || moment === undefined ? null : isoTimestamp(new Date(moment));
 }
 
@@ -323,8 +323,8 @@ export const previewAutomation = operation({
       .map(({ schedule: { utr: mail, subject }, taken, due_at }) => ({
         utr: mail,
         subject,
-        sent_at: timed(taken?.sent_at),
-        due_at: timed(due_at),
+        sent_at: timestampOf(taken?.sent_at),
+        due_at: timestampOf(due_at),
       }));
     const { awaits = null, change = null } = steps.find(({ awaited }) => awaited !== null)?.awaited ?? {};
     return { preview: { state, reason, reason_code: codeOf(reason), entered_at, awaits, change, mails } };

@@ -21,7 +21,7 @@ import { segmentsOf } from '../replay/history.ts';
 import { replaysOf } from '../replay/replays.ts';
 import type { ReasonCount, ReplayFigures, ReplayPath } from '../replay/result.ts';
 import { ByUtr } from './automations.ts';
-import { timed } from './forecast.ts';
+import { timestampOf } from './forecast.ts';
 
 /** The maximum number of days of a replay, which is also the default. */
 export const MAX_DAYS = 90;
@@ -280,7 +280,7 @@ function shownPath({ lines, ...path }: ReplayPath): ShownPath {
     lines: lines.map(({ at, sent_at, reason, ...line }) => ({
       ...line,
       happened_at: isoTimestamp(new Date(at)),
-      sent_at: timed(sent_at),
+      sent_at: timestampOf(sent_at),
       ...reasonOf(reason),
     })),
   };

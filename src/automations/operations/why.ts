@@ -37,7 +37,7 @@ import {
 import { type Context, operation } from '../../operations/operation.ts';
 import { type Automation, requireAutomation, segmentTarget, targetOf } from '../automations.ts';
 import { ByUtr } from './automations.ts';
-import { forecastFor, type PlannedStep, timed } from './forecast.ts';
+import { forecastFor, type PlannedStep, timestampOf } from './forecast.ts';
 
 const Step = Type.Object({
   utr: Type.String(),
@@ -94,7 +94,7 @@ export const explainAutomation = operation({
     const client = db.$client;
     const automation = requireAutomation(db, accountId, utr);
     const now = clock.now();
-    const plan = forecastFor(db, automation, typedEmail, {
+    const forecast = forecastFor(db, automation, typedEmail, {
       now: now.getTime(),
       zone: config.TIME_ZONE,
       asIfLive: false,
@@ -112,7 +112,7 @@ export const explainAutomation = operation({
       timeZone: config.TIME_ZONE,
     };
     const isLive = automation.status === AUTOMATION_STATUS.live;
-    const { state, reason, entered_at, run, steps } = plan;
+    const { state, reason, entered_at, run, steps } = forecast;
     const nextMail = steps.find(isMailToCome);
     return {
       why: {
@@ -128,7 +128,7 @@ export const explainAutomation = operation({
           ...sendingRules(db, question, [automation]),
           ...(nextMail === undefined ? [] : senderRules(client, question, nextMail.schedule.sender_id)),
           targetRule(client, targetOf(automation), address),
-          entryRule(context, automation, plan, address),
+          entryRule(context, automation, forecast, address),
           outsideRule(client, 'goal', segmentTarget(automation.goal_segment_id), address),
           outsideRule(client, 'exit', segmentTarget(automation.exit_segment_id), address),
           ...contactRules(db, question),
@@ -177,11 +177,11 @@ function explainedStep(client: Database, step: PlannedStep, address: number): Wh
     utr,
     kind,
     subject,
-    taken_at: timed(taken?.taken_at),
+    taken_at: timestampOf(taken?.taken_at),
     code: taken?.outcome ?? null,
     used: usedAt(client, step, address),
     is_elsewhere: is_elsewhere ? 1 : 0,
-    due_at: timed(due_at),
+    due_at: timestampOf(due_at),
     awaits: awaited?.awaits ?? null,
     change: awaited?.change ?? null,
     delivery_state: taken === undefined || taken.delivery === null ? null : stateName(taken.delivery),

@@ -132,8 +132,8 @@ function countUndescribedImages({ tagName, attributes, children = [] }: MjmlNode
 }
 
 /**
- * Finds the links of a mail that lead nowhere: links that are no web address with a dot in its host, no e-mail address and no phone number,
- * and links with a draft's placeholder. A link that begins with a merge tag without a value is no finding, because it may lead anywhere.
+ * Finds the links of a mail that lead nowhere: links with a draft's placeholder, and links that are neither an e-mail address nor a phone
+ * number nor a web address whose host has a dot. A link that begins with a merge tag without a value is no finding, because it may lead anywhere.
  */
 export function findBadUrls(links: readonly MailLink[]): NameSample {
   return sampleNames(

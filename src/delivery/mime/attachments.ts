@@ -1,6 +1,6 @@
 /**
- * Attachments: makes their names and types safe, checks and decodes their bytes in pieces, and encodes them as parts of a mail (RFC 2045,
- * 2046, 2183, 2231).
+ * Attachments: makes their names and types safe, tells which kinds Gmail refuses, checks and decodes their bytes in pieces, and encodes them
+ * as parts of a mail (RFC 2045, 2046, 2183, 2231).
  */
 import type { Attachment } from '../../database/schema/index.ts';
 import { invalid } from '../../errors/failure.ts';
@@ -13,8 +13,12 @@ export const MAX_NAME = 255;
  * The maximum length of an encoded name in characters. It leaves room for `filename*=UTF-8''` in a line of 998 characters (RFC 5322 2.1.1).
  */
 const MAX_ENCODED_NAME = 900;
-/** The size of a piece of an attachment in bytes: a whole number of base64 lines (RFC 2045 6.8: 76 characters for 57 bytes). */
-export const PIECE_BYTES = 57 * 8192;
+/** The number of bytes in a line of base64, whose 76 characters are the most that a line may have (RFC 2045 6.8). */
+const BYTES_PER_LINE = 57;
+/** The length of a line of base64 with its CRLF. */
+const LINE_LENGTH = 78;
+/** The size of a piece of an attachment in bytes: a whole number of base64 lines. */
+export const PIECE_BYTES = BYTES_PER_LINE * 8192;
 const PIECE_CHARACTERS = (PIECE_BYTES / 3) * 4;
 const TYPE = /^(?!(?:multipart|message)\/)[a-z\d][a-z\d.+-]{0,63}\/[a-z\d][a-z\d.+-]{0,126}$/;
 
@@ -102,7 +106,7 @@ export function attachedParts(files: readonly AttachedFile[]): string {
 
 /** Returns the size that attachments with these sizes have in a mail, in bytes. Their header fields are not counted. */
 export function encodedSize(sizes: readonly number[]): number {
-  return sizes.reduce((sum, size) => sum + Math.ceil(size / 57) * 78, 0);
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / BYTES_PER_LINE) * LINE_LENGTH, 0);
 }
 
 /** Returns the text before the base64 of an attachment. */

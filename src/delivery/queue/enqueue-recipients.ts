@@ -9,7 +9,7 @@ import { DELIVERY_STATE, type Target, type TrackingMode } from '../../database/s
 import type { Said } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import { type LocalTime, localTimes } from '../timing/local-times.ts';
-import { type CapPeriods, capReasonOf } from '../timing/mail-caps.ts';
+import { type CapPeriods, reachedCapReason } from '../timing/mail-caps.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
 import { type BestHours, bestHourTimes } from './best-hours.ts';
 import { enqueueStatement } from './ledger/enqueue.ts';
@@ -290,7 +290,7 @@ export async function countAudience(
         min(contact_id) AS contact_id
       FROM (
         SELECT d.contact_id, d.address_id, ${places}, CASE WHEN ${isReadEarlier('d')} THEN ''
-          ELSE coalesce(${exclusionReason('d', '@group')}, ${caps === null ? 'NULL' : capReasonOf('d.address_id')}) END AS reason
+          ELSE coalesce(${exclusionReason('d', '@group')}, ${caps === null ? 'NULL' : reachedCapReason('d.address_id')}) END AS reason
         FROM (${members} AND p.address_id <= @last) d LEFT JOIN contacts c ON c.id = d.contact_id)
       GROUP BY 1, 2, 3, 4`);
     const bounds = {

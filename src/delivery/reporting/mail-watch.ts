@@ -7,18 +7,18 @@ import { relayFailing } from '../queue/relay-use.ts';
 import { oldestDueAt, readGauges } from './gauges.ts';
 
 /**
- * How long mail must wait before it is logged, in milliseconds. Waits are shorter if a relay is restarted, or if its limit of connections
- * is reached.
+ * How long mail must wait before it is logged, in milliseconds. Shorter waits are usual while a relay is restarted or has no connection
+ * free.
  */
-const NEWS_AFTER_MS = 60_000;
+const WAITING_AFTER_MS = 60_000;
 /**
  * The duration of a hand-off from which it is logged, in milliseconds. RFC 5321, 4.5.3.2 lets an SMTP server take ten minutes for the last
  * reply.
  */
 const SILENT_AFTER_MS = 120_000;
 /** The time after which mail that still waits is logged again, in milliseconds. */
-const REPEATED_MS = 10 * 60_000;
-/** How often the state of mail is looked at, in milliseconds. */
+const REPEAT_MS = 10 * 60_000;
+/** How often the state of mail is read, in milliseconds. */
 const POLL_MS = 5000;
 
 interface MailWatchDeps {
@@ -56,7 +56,7 @@ export class MailWatch {
       this.#waits = false;
       return;
     }
-    if (this.#waits && at - this.#loggedAt < REPEATED_MS) return;
+    if (this.#waits && at - this.#loggedAt < REPEAT_MS) return;
     this.#waits = true;
     this.#loggedAt = at;
     log(row, 'mail waits', 'warn');
@@ -69,7 +69,7 @@ export class MailWatch {
     const time = now();
     const failure = relayFailing(client, config);
     const dueSince = failure === null ? null : oldestDueAt(client, time);
-    if (failure !== null && dueSince !== null && time - dueSince >= NEWS_AFTER_MS) {
+    if (failure !== null && dueSince !== null && time - dueSince >= WAITING_AFTER_MS) {
       const { relay, reply } = failure;
       return { relay, reason: reply, oldest_due_seconds: Math.floor((time - dueSince) / 1000) };
     }

@@ -84,7 +84,7 @@ const latestMails = (address: string, columns = 'updated_at') => `
   ORDER BY updated_at DESC LIMIT @most`;
 
 /** Returns SQL for the reason why the contact `address` (SQL) may get no more mail now; null if the caps allow one. */
-export function capReasonOf(address: string): string {
+export function reachedCapReason(address: string): string {
   const slots = Array.from(
     { length: MAX_CAPS },
     (_, slot) => `WHEN sum(updated_at >= @from${slot}) >= @mails${slot} THEN @reason${slot}`,
@@ -144,7 +144,7 @@ export function findMailingCaps(client: Database, mailing: number): MailingCaps 
 }
 
 /** SQL for the reason why each of @addresses may get no more mail; null if the caps allow one. */
-const CAPPED = `SELECT value AS address_id, ${capReasonOf('value')} AS reason FROM json_each(@addresses)`;
+const CAPPED = `SELECT value AS address_id, ${reachedCapReason('value')} AS reason FROM json_each(@addresses)`;
 
 const DUE_SINCE = 'SELECT due_at FROM enrolments INDEXED BY enrolments_delivery WHERE delivery_id = ?';
 

@@ -97,6 +97,7 @@ function withUnpublishedAsWarnings(seen: SeenDomain): SeenDomain {
   for (const [at, check] of DOMAIN_CHECKS.entries()) {
     const finding = seen.findings?.[at];
     if (finding?.state !== 'fail' || seen.worked?.includes(check)) continue;
+    // Where SPF and DKIM are no failures, or are warnings by now, alignment fails only because their records were never published.
     const isOnlyUnaligned = check === 'Alignment' && checks.SPF !== 'fail' && checks.DKIM !== 'fail';
     if (isOnlyUnaligned || UNPUBLISHED.includes(codeOf(readStored(finding.found)))) checks[check] = 'warn';
   }

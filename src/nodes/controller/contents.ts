@@ -20,6 +20,7 @@ export class Contents {
   readonly #names = new WeakMap<ReadyMailing, { key: DkimKey | null; name: string }>();
   /** The contents of mailings by name, oldest first. */
   readonly #contents = new Map<string, Buffer>();
+  /** The bytes that `storeTemporarily` keeps, by name. */
   readonly #temporary = new Map<string, Uint8Array>();
 
   constructor(controllerRun: string, tokenSecret: () => string) {
@@ -54,6 +55,7 @@ export class Contents {
     return name;
   }
 
+  /** Removes bytes that `storeTemporarily` keeps. */
   removeTemporary(name: string): void {
     this.#temporary.delete(name);
   }
