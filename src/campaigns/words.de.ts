@@ -32,7 +32,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.kept.see': 'Test-Postausgang öffnen',
   'campaigns.opened': 'Geöffnet',
   'campaigns.clicked': 'Geklickt',
-  'campaigns.left': 'Abgemeldet',
+  'campaigns.unsubscribed': 'Abgemeldet',
   'campaigns.waiting': 'Wartend',
   'campaigns.bounced': 'Bounces',
   'campaigns.failed': 'Fehlgeschlagen',

@@ -30,7 +30,7 @@ export const campaigns = {
   'campaigns.kept.see': 'Open the test outbox',
   'campaigns.opened': 'Opened',
   'campaigns.clicked': 'Clicked',
-  'campaigns.left': 'Unsubscribed',
+  'campaigns.unsubscribed': 'Unsubscribed',
   'campaigns.waiting': 'Waiting',
   'campaigns.bounced': 'Bounced',
   'campaigns.failed': 'Failed',

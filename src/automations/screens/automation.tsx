@@ -203,7 +203,7 @@ function PeopleCard({ summary, people }: { summary: Summary; people: Report['peo
           columns={[
             {
               heading: language.say('automations.why'),
-              cell: ({ reason }) => <span class="opening">{language.sentence(reason ?? '–')}</span>,
+              cell: ({ reason }) => <span class="capitalized">{language.sentence(reason ?? '–')}</span>,
             },
             numberColumn(language, 'automations.people', 'count'),
           ]}
@@ -358,7 +358,7 @@ function MailFigures({ mail }: { mail: ReportedMail }) {
       <Figure label={language.say('campaigns.delivered')} value={language.number(mail.delivered - mail.kept)} />
       {mail.kept > 0 && <Figure label={language.say('delivery.kept')} value={language.number(mail.kept)} />}
       <Figure label={language.say('campaigns.opened')} value={language.share(mail.people_opens, measured(mail))} />
-      <Figure label={language.say('campaigns.left')} value={language.number(mail.unsubscribes)} />
+      <Figure label={language.say('campaigns.unsubscribed')} value={language.number(mail.unsubscribes)} />
       <Figure label={language.say('campaigns.bounced')} value={language.number(mail.bounces)} />
     </dl>
   );

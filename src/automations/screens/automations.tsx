@@ -126,7 +126,7 @@ function AutomationTable({ summaries }: { summaries: readonly Summary[] }) {
         { heading: language.say('word.status'), cell: ({ state }) => <StateBadge state={state} /> },
         numberColumn(language, 'automations.mails', 'mails'),
         numberColumn(language, 'automations.people.waiting', 'waiting'),
-        ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'left']),
+        ...resultColumns<Summary>(language, ['delivered', 'opened', 'clicked', 'unsubscribed']),
       ]}
     />
   );

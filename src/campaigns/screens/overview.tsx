@@ -233,7 +233,7 @@ function Funnel({ summary, report }: { summary: Summary; report: Report }) {
             'clicked',
           ),
           ofActivity(
-            figure(language.say('campaigns.left'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
+            figure(language.say('campaigns.unsubscribed'), funnel.unsubscribes, ofDelivered(funnel.unsubscribes)),
             funnel.unsubscribes,
             'unsubscribed',
           ),
@@ -294,7 +294,7 @@ function Reasons({ utr, reasons }: { utr: string; reasons: Report['reasons'] }) 
             heading: language.say('campaigns.reason'),
             cell: ({ state, reason }) => (
               <a href={`/campaigns/${utr}/recipients?${new URLSearchParams({ state, reason: stored(reason) })}`}>
-                <bdi class="opening">{language.sentence(reason)}</bdi>
+                <bdi class="capitalized">{language.sentence(reason)}</bdi>
               </a>
             ),
           },

@@ -101,7 +101,7 @@ const CELLS = {
   delivered: (language: Language, { delivered, kept }: Results) => language.number(delivered - kept),
   opened: (language: Language, row: Results) => language.share(row.people_opens, measured(row)),
   clicked: (language: Language, row: Results) => language.share(row.people_clicks, measured(row)),
-  left: (language: Language, row: Results) => language.share(row.unsubscribes, row.delivered - row.kept),
+  unsubscribed: (language: Language, row: Results) => language.share(row.unsubscribes, row.delivered - row.kept),
   bounced: (language: Language, { bounces }: Results) => language.number(bounces),
 };
 

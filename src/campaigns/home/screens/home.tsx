@@ -204,7 +204,7 @@ function LastMailings({ mailings, now }: { mailings: readonly Mailing[]; now: Da
             heading: language.say('home.last.sent'),
             cell: ({ sent_at: at }) => <Time at={recordTime(at)} now={now} />,
           },
-          ...resultColumns<Mailing>(language, ['delivered', 'opened', 'left', 'bounced']),
+          ...resultColumns<Mailing>(language, ['delivered', 'opened', 'unsubscribed', 'bounced']),
         ]}
       />
     </Card>
