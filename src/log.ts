@@ -4,8 +4,7 @@ import type { Config } from './config.ts';
 
 /**
  * error: somebody must act; warn: the program goes on by itself, but somebody should look if the line recurs; info:
- * what happened. The log lines have the numbers, which are pino's
- * (https://github.com/pinojs/pino/blob/main/docs/api.md#level-string).
+ * what happened. The log lines have pino's number of the level (https://github.com/pinojs/pino/blob/main/docs/api.md#level-string).
  */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 };
 export type LogLevel = 'info' | 'warn' | 'error';

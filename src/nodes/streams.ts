@@ -55,14 +55,17 @@ type Limits = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
 
 /** The number of choices kept per contact and list. The newest choice is the current state; earlier ones are its history. */
 const MAX_CHOICES = 8;
-/** Room for the opens and clicks of many millions of mails. The oldest ones are deleted beyond it, so that no clicking can fill the disk. */
+/** Room for the opens and clicks of many millions of mails. If there are more, the oldest are deleted, so that they cannot fill the disk. */
 const MAX_HIT_BYTES = 512 * MEBIBYTE;
 /** The age at which opens and clicks are deleted. */
 export const MAX_HIT_AGE_MS = 30 * DAY_MS;
 /** Room for reports on about ten million mails, which are read again only by a restored backup. */
 const MAX_RESULT_BYTES = 512 * MEBIBYTE;
-/** More than the size of any choice with its text. */
+/** The maximum size of a message with a choice. It is more than any choice with its text needs. */
 const MAX_CHOICE_BYTES = 64 * 1024;
+
+/** The time within which JetStream drops a message with the id of an earlier one. */
+const DUPLICATE_WINDOW_MS = 120_000;
 
 const STREAMS: readonly Limits[] = [
   {
@@ -71,21 +74,21 @@ const STREAMS: readonly Limits[] = [
     max_msgs_per_subject: MAX_CHOICES,
     max_msg_size: MAX_CHOICE_BYTES,
     allow_direct: true,
-    duplicate_window: nanos(120_000),
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   },
   {
     name: STREAM.hits,
     subjects: [SUBJECT.hits],
     max_age: nanos(MAX_HIT_AGE_MS),
     max_bytes: MAX_HIT_BYTES,
-    duplicate_window: nanos(120_000),
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   },
   {
     name: STREAM.results,
     subjects: [`${SUBJECT.results}.>`],
     max_age: nanos(30 * DAY_MS),
     max_bytes: MAX_RESULT_BYTES,
-    duplicate_window: nanos(120_000),
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   },
 ];
 /** The number of copies in a cluster: with three, two servers continue if one is lost. */

@@ -107,7 +107,7 @@ export class PreferenceStore {
   }
 
   /** Applies changes that were computed with `changesOf`. Call this inside a transaction. */
-  change(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
+  applyChanges(ids: RecipientIds, chosen: ChosenLists, now: Date): void {
     this.#change(ids, this.read(ids), chosen, now);
   }
 

@@ -23,7 +23,10 @@ import { cancelBeforeStart, draftsAmong, hideSends, insertCopy, runAgain } from 
 
 /** How long a request waits for the write lock, in milliseconds. */
 const LOCK_WAIT_MS = 5000;
-/** How long one transaction writes single sends, in milliseconds. A single row can take as long, because it has up to 2 MiB of content. */
+/**
+ * The time in milliseconds after which a transaction writes no further single send. It is short, because one single send with its 2 MiB of
+ * content can take as long again.
+ */
 const STEPS_MS = 4;
 
 const ByUtr = Type.Object({ utr: identifier('The single send.') });

@@ -7,12 +7,11 @@ import type { OpenMailing } from '../queue/mailing-state.ts';
 import { findBlame } from '../replies/blame.ts';
 import type { Outcome } from '../transport/courier.ts';
 
-/**
- * The number of consecutive refused recipients, with none accepted in between, that hold a mailing: for replies that refer to us, that have
- * the same text, or of any kind.
- */
+/** The number of recipients refused in a row, by replies that refer to us, after which a mailing is held. */
 const MAX_NAMING_US = 3;
+/** The same number for replies with the same text. */
 const MAX_SAME_TEXT = 10;
+/** The same number for replies of any kind. */
 const MAX_REFUSALS = 50;
 /** How often recipients of other domains are tried for comparison, before the refusals of a single domain hold the mailing. */
 const MAX_COMPARISONS = 4;
@@ -91,7 +90,7 @@ export class Refusals {
     if (known.accepted.size < 2) known.accepted.add(domain);
     if (known.streak.all.size === 0) return [];
     if (known.streak.comparisons > 0 && !known.streak.domains.has(domain))
-      for (const domain of known.streak.domains) known.refusing.add(domain);
+      for (const refusing of known.streak.domains) known.refusing.add(refusing);
     return endStreak(known);
   }
 
@@ -122,6 +121,7 @@ export class Refusals {
     if (streak.named.size < MAX_NAMING_US && streak.same.size < MAX_SAME_TEXT && streak.all.size < MAX_REFUSALS)
       return null;
     if (streak.domains.size > 1 || streak.comparisons >= MAX_COMPARISONS) return 'hold';
+    // The first comparison is made at once, each further one after another MAX_REFUSALS refusals.
     if (!isLast) return streak.all.size >= streak.comparisons * MAX_REFUSALS ? 'compare' : null;
     const isAcceptedElsewhere = [...accepted].some((domain) => !streak.domains.has(domain));
     return streak.named.size >= MAX_NAMING_US || !isAcceptedElsewhere ? 'hold' : 'theirs';

@@ -176,6 +176,7 @@ const UNSEEN = new Set(['head', 'script', 'style', 'title']);
 function ofHtml(html: string): Sketch {
   const shapes: Shape[] = [];
   let background = WHITE;
+  /** The number of open elements that are not drawn. */
   let unseen = 0;
   let characters = 0;
   let isTitle = false;
@@ -200,7 +201,7 @@ function ofHtml(html: string): Sketch {
         endText();
         shapes.push({ kind: 'button', colour: colourOf(painted, BUTTON) });
         // The text of a button is not drawn.
-        unseen = 1;
+        unseen++;
       }
       if (BLOCKS.has(name)) {
         endText();

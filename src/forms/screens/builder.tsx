@@ -12,8 +12,8 @@ import { Basics } from './basics.tsx';
 import type { Choices, Draft } from './draft.ts';
 import { FormPreview } from './preview.tsx';
 
-/** The texts that are collapsed at first, because their usual wording is mostly enough. */
-const LATER_TEXTS = ['sent_text', 'confirmed_text', 'already_text', 'expired_text', 'off_text'] as const;
+/** The texts that are collapsed at first, because most owners keep the default texts. */
+const COLLAPSED_TEXTS = ['sent_text', 'confirmed_text', 'already_text', 'expired_text', 'off_text'] as const;
 
 interface BuilderProps {
   id: number;
@@ -40,7 +40,7 @@ export function Builder({ id, draft, choices, problems, canChange }: BuilderProp
             <Questions {...{ draft, choices, problems }} />
             <Page {...{ draft, choices, problems }} />
             <Mail {...{ draft, problems }} />
-            <LaterTexts {...{ draft, problems }} />
+            <CollapsedTexts {...{ draft, problems }} />
           </fieldset>
           {canChange && (
             <div class="buttons">
@@ -223,15 +223,15 @@ function Mail({ draft, problems }: PartProps) {
   );
 }
 
-function LaterTexts({ draft, problems }: PartProps) {
+function CollapsedTexts({ draft, problems }: PartProps) {
   const language = useLanguage();
-  const hasProblem = [...LATER_TEXTS, 'redirect_url'].some((name) => name in problems);
+  const hasProblem = [...COLLAPSED_TEXTS, 'redirect_url'].some((name) => name in problems);
   return (
     <Card>
       <details open={hasProblem}>
         <summary>{language.say('forms.later')}</summary>
         <div class="stack">
-          {LATER_TEXTS.map((name) => (
+          {COLLAPSED_TEXTS.map((name) => (
             <AreaField
               key={name}
               name={name}

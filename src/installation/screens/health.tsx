@@ -213,7 +213,7 @@ function FindingItem({ name, state, found, advice, isOperator, freeBytes }: Heal
         {explained ? language.say(`health.name.${explained}`) : name}{' '}
         <Badge tone={TONES[state]}>{language.say(`health.${state}`)}</Badge>
       </h2>
-      <p class="found opening">{text}</p>
+      <p class="found capitalized">{text}</p>
       {state !== 'ok' && explained && <p class="quiet-text">{language.say(`health.why.${explained}`)}</p>}
       {advice.length > 0 && (
         <>

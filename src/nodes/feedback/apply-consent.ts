@@ -67,7 +67,7 @@ export function consentApplier(
     const now = new Date(at);
     const left = isLeft ? [list] : [];
     const joined = isLeft ? [] : [list];
-    if (change === undefined) preferences.change(ids, { form: form ?? null, text, left, joined }, now);
+    if (change === undefined) preferences.applyChanges(ids, { form: form ?? null, text, left, joined }, now);
     else if (list === TRACKING) track(db, ids, change, { isAllowed: !isLeft, text, now: isoTimestamp(now) });
     else if (list === SUPPRESSED) suppress(db, ids, change, isoTimestamp(now), lookups.suppression.get(ids.address));
     else if (isLeft) unsubscribe(db, ids, list, change, isoTimestamp(now));

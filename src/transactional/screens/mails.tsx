@@ -109,7 +109,7 @@ function Mails({ mails, next_before_id: next, email, state, isLater, now }: Mail
             },
             {
               heading: language.say('recipients.why'),
-              cell: ({ reply }) => <bdi class="small opening">{language.sentence(reply ?? '')}</bdi>,
+              cell: ({ reply }) => <bdi class="small capitalized">{language.sentence(reply ?? '')}</bdi>,
             },
             {
               heading: language.say('outbox.time'),

@@ -289,7 +289,8 @@ async function countInactive(
   before: { count: number; afterId: number },
 ): Promise<SunsetPreview | Refusal> {
   let preview: SunsetPreview = { count: before.count, contacts: [], next_after_id: before.afterId };
-  for (const until = Date.now() + COUNT_MS; preview.next_after_id !== null && Date.now() < until; ) {
+  const until = Date.now() + COUNT_MS;
+  while (preview.next_after_id !== null && Date.now() < until) {
     const counted = await attempt(request, previewSunset, { ...rule, after_id: preview.next_after_id });
     if ('problems' in counted) return counted;
     const { count, contacts, next_after_id } = counted.output;

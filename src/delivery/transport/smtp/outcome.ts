@@ -26,7 +26,7 @@ export type Outcome = {
 /** Returns the outcome for a reply at a stage (RFC 5321 4.2.1, 4.3.2). A code that is not defined there counts as deferred. */
 export function replyOutcome(stage: Stage, reply: Reply): Outcome {
   const enhanced = enhancedCode(reply);
-  return { kind: replyKind(stage, reply.code), stage, code: reply.code, enhanced, reply: readable(reply, enhanced) };
+  return { kind: kindOf(stage, reply.code), stage, code: reply.code, enhanced, reply: readable(reply, enhanced) };
 }
 
 /** Returns an outcome without a reply. `why` describes the reason. */
@@ -34,7 +34,7 @@ export function withoutReply(kind: Kind, stage: Stage, why: string): Outcome {
   return { kind, stage, code: 0, enhanced: null, reply: oneLine(why) };
 }
 
-function replyKind(stage: Stage, code: number): Kind {
+function kindOf(stage: Stage, code: number): Kind {
   if (code >= 500) return stage === 'rcpt' || stage === 'data' || stage === 'body' ? 'refused' : 'held';
   return stage === 'body' && code < 300 ? 'accepted' : 'deferred';
 }
