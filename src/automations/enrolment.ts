@@ -43,16 +43,10 @@ import { sentence } from '../errors/sentences.ts';
 import { stored, storedSql } from '../errors/stored.ts';
 import type { Log } from '../log.ts';
 import { isoTimestamp } from '../time/clock.ts';
-import {
-  type Automation,
-  type AutomationDeps,
-  createScheduleMailing,
-  freezeSchedule,
-  problemOf,
-  type Schedule,
-} from './automations.ts';
+import type { Automation, Schedule } from './automations.ts';
 import { CONTACT_ID, CONTACT_JOINS, TARGET_SEGMENT_JOIN } from './enrolled-contact.ts';
 import { stepAfter } from './path.ts';
+import { type AutomationDeps, createScheduleMailing, freezeSchedule, problemOf } from './schedule-mailings.ts';
 import { holdAutomations, holdFailedAutomation } from './status.ts';
 import { type Acting, type AtStep, act, CHANGES_CONTACTS, setField, type Taken } from './step-actions.ts';
 import { type UsedValues, usedChange, usedField, usedFields, usedValues } from './used-values.ts';

@@ -55,13 +55,13 @@ import {
   type Automation,
   insertSchedule,
   type ListedSchedule,
-  listMailings,
   listSchedules,
   requireAutomation,
-  setLive,
   triggerFieldName,
 } from '../automations.ts';
 import { isBackfilling } from '../backfill.ts';
+import { setLive } from '../go-live.ts';
+import { listMailings } from '../schedule-mailings.ts';
 import { insertDraft, markDraft } from '../status.ts';
 import { COPY_MS, LOCK_WAIT_MS, removeCopy } from '../unfinished-copies.ts';
 import { requireScopeOfStep } from './step-kinds.ts';

@@ -32,22 +32,21 @@ import { closeVersion, withTemplateCopied } from '../../templates/mail-content.t
 import { isoTimestamp } from '../../time/clock.ts';
 import {
   type Automation,
-  createScheduleMailing,
-  freezeSchedule,
   insertSchedule,
   listSchedules,
   removeSchedule,
   requireAutomation,
   requireMail,
-  requireRoomForEvent,
   requireRoomForStep,
   requireStep,
   type Schedule,
   waitForCancellation,
 } from '../automations.ts';
 import { endBackfills } from '../backfill.ts';
+import { requireRoomForEvent } from '../go-live.ts';
 import { movesTo, orderSteps } from '../move-enrolments.ts';
 import { findPlace, type GivenPlace, inReadingOrder, isDeciding } from '../path.ts';
+import { createScheduleMailing, freezeSchedule } from '../schedule-mailings.ts';
 import { ByUtr, checkAutomation, TARGET, WAITING_TYPES } from './automations.ts';
 import { type ChangeResult, Effects, withEffects } from './effects.ts';
 import { ByMail, checkMail, MAX_WAITING_PERIOD, newStep } from './mails.ts';

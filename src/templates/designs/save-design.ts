@@ -1,6 +1,6 @@
 /** Saves the content of single sends, schedules and own templates. */
 import { eq } from 'drizzle-orm';
-import { createScheduleMailing, freezeSchedule } from '../../automations/automations.ts';
+import { createScheduleMailing, freezeSchedule } from '../../automations/schedule-mailings.ts';
 import type { SingleSendActionDeps } from '../../campaigns/single-sends.ts';
 import { changeUnsent } from '../../campaigns/status.ts';
 import type { MailContent } from '../../database/functions/packed-content.ts';
