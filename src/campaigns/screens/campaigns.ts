@@ -1,4 +1,4 @@
-/** Registers all pages of campaigns except the editor's. */
+/** Registers all pages of campaigns except those for composing. */
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../../operations/deps.ts';
 import { calendarScreen } from './calendar.tsx';

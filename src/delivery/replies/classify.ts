@@ -44,7 +44,10 @@ const BY_SUBJECT: Readonly<Record<string, Cause>> = { '3': 'system', '4': 'route
 
 /** Causes that make an address unusable. */
 const FINAL: ReadonlySet<Cause> = new Set(['address', 'domain', 'syntax', 'disabled']);
-/** Causes that override a code of a cause in FINAL if they are found in the text, because some servers use such codes for everything. */
+/**
+ * Causes that count if the text of a reply names them although its code means a cause in FINAL. Some servers use such a code for every
+ * refusal.
+ */
 const EXCUSES: ReadonlySet<Cause> = new Set(['policy', 'busy', 'full']);
 /** Causes derived from codes so general that a clear text overrides them. */
 const VAGUE: ReadonlySet<Cause> = new Set(['route', 'system', 'other']);

@@ -32,7 +32,8 @@ class Assembly {
   addAll(pairs: Iterable<readonly [string, string]>): void {
     for (const [name, value] of pairs) {
       const parts = KEY.exec(name);
-      const field = parts?.[1] ?? name.slice(0, name.indexOf('[') > 0 ? name.indexOf('[') : undefined);
+      const bracket = name.indexOf('[');
+      const field = parts?.[1] ?? (bracket > 0 ? name.slice(0, bracket) : name);
       const key = parts?.[2];
       if (
         parts === null ||

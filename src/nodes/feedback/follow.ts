@@ -133,12 +133,12 @@ async function currentPosition({
 /** Applies messages in short transactions. A message that cannot be applied is logged and skipped. */
 async function applyAll(following: FollowDeps, createdAt: string, messages: readonly JsMsg[]): Promise<void> {
   const { db, lock, stream, apply, onApplied, refuse } = following;
-  const write = async (from: number, most: number, use: FollowDeps['apply']) => {
+  const write = async (from: number, end: number, use: FollowDeps['apply']) => {
     const transaction = db.$client.transaction(() => {
       const until = performance.now() + STRETCH_MS;
       const afterwards: (() => void)[] = [];
       let at = from;
-      while (at < most && (at === from || performance.now() < until)) {
+      while (at < end && (at === from || performance.now() < until)) {
         const message = messages[at++];
         if (message === undefined) continue;
         const proof = message.headers?.get(PROOF_HEADER) ?? '';

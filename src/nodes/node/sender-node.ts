@@ -29,8 +29,8 @@ import { NodeRelays } from './relays.ts';
 import { Reporter } from './reporter.ts';
 
 const BEAT_TIMEOUT_MS = 2000;
-/** The wait before a heartbeat that must follow at once. */
-const GREETING_MS = 100;
+/** The wait before a heartbeat that must follow soon. */
+const SHORT_WAIT_MS = 100;
 const NO_RELAY = 'There is no SMTP server.';
 const MAX_NAME_CHARACTERS = 63;
 /** The beginning of a lease that has never begun. */
@@ -94,7 +94,7 @@ export class SenderNode {
       const sentAt = performance.now();
       const isUpToDate = await this.#beat(sentAt);
       this.#pages.pump();
-      const wait = isUpToDate ? BEAT_MS - (performance.now() - sentAt) : GREETING_MS;
+      const wait = isUpToDate ? BEAT_MS - (performance.now() - sentAt) : SHORT_WAIT_MS;
       await setTimeout(Math.max(0, wait), undefined, { signal }).catch(() => undefined);
     }
   }
@@ -153,7 +153,7 @@ export class SenderNode {
   }
 
   /**
-   * Sends one heartbeat and follows the reply. Returns false if the next heartbeat must follow at once, because the controller does not know
+   * Sends one heartbeat and follows the reply. Returns false if the next heartbeat must follow soon, because the controller does not know
    * this node's pages or its open relays yet.
    */
   async #beat(sentAt: number): Promise<boolean> {

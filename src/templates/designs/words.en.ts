@@ -1,4 +1,4 @@
-/** English: the designer of mails. Its texts are for browsers too, so each is one text. */
+/** English: the designer of mails. Its script gets these texts as well and cannot choose between one and other, so no text has plural forms. */
 
 export const designer = {
   'designer.title': 'Design: {subject}',

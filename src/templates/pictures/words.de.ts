@@ -1,4 +1,4 @@
-/** German: the picture library. */
+/** German: the image library. */
 
 import type { Translation } from '../../ui/words/translation.ts';
 import type { pictures as english } from './words.en.ts';

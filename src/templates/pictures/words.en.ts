@@ -1,4 +1,4 @@
-/** English: the picture library. */
+/** English: the image library. */
 
 export const pictures = {
   'images.file': 'Add images',
