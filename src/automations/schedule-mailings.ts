@@ -130,8 +130,8 @@ export function createScheduleMailing(
   const newest = findScheduleMailing(db, schedule.id);
   const newestContent: FrozenContent | null = newest === null ? null : JSON.parse(newest.content);
   const group = Number(automation.unsubscribe_group_id);
-  const hasSameSender = newest?.sender_id === schedule.sender_id && newest.unsubscribe_group_id === group;
-  if (newest !== null && newestContent !== null && hasSameSender && isSameContent(newestContent, frozen)) {
+  const hasSameSenderAndGroup = newest?.sender_id === schedule.sender_id && newest.unsubscribe_group_id === group;
+  if (newest !== null && newestContent !== null && hasSameSenderAndGroup && isSameContent(newestContent, frozen)) {
     db.update(mailings).set({ findings }).where(eq(mailings.id, newest.id)).run();
     return;
   }

@@ -14,7 +14,7 @@ import { checkMail, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/placeholders.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
-import { findAudienceContact } from '../delivery/queue/enqueue-recipients.ts';
+import { findAudienceContact } from '../delivery/queue/audience-counts.ts';
 import { joinReasons } from '../delivery/queue/holds.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';

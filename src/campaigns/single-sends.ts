@@ -23,7 +23,7 @@ import { templateProblem } from '../delivery/compiling/compile.ts';
 import { senderAddress } from '../delivery/compiling/freeze.ts';
 import { htmlConditionProblem } from '../delivery/content/html-regions.ts';
 import { conditionProblem, placeholderProblem } from '../delivery/content/placeholders.ts';
-import { type AudienceCount, countAudience } from '../delivery/queue/enqueue-recipients.ts';
+import { type AudienceCount, countAudience } from '../delivery/queue/audience-counts.ts';
 import { type CapPeriods, capPeriods } from '../delivery/timing/mail-caps.ts';
 import { findAbTestProblem } from '../delivery/variants/test-problem.ts';
 import { conflict, invalid, notFound } from '../errors/failure.ts';

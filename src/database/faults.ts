@@ -7,7 +7,7 @@ import { dirname, resolve } from 'node:path';
 export class ForeignDatabase extends Error {
   constructor(path: string) {
     super(
-      `The database ${path} is not Sendlark's, but of another program: name another file in DATABASE_PATH, which the start makes`,
+      `The database ${path} is not Sendlark's, but of another program: name another file in DATABASE_PATH; the start creates it`,
     );
   }
 }

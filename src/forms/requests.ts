@@ -240,8 +240,8 @@ const ANSWER_TEXTS = ['title', 'mail_subject', 'mail_text', 'confirmed_text', 'a
 
 /**
  * Returns a form in the language of the contact with this address, otherwise in the language among the values of the request, which a
- * request by the API may have. If the language is unknown, or the owner has written one of the texts, the form stays in its own language, so that no
- * page or mail mixes two languages.
+ * request by the API may have. If the language is unknown, or the owner has written one of the texts, the form stays in its own language,
+ * so that no page or mail mixes two languages.
  */
 export function inLanguageOf(db: Db, form: Form, address: number, values: FilledForm['values']): Form {
   const code = languageOfAddress(db.$client, form.user_id, address) ?? languageCode(values.language ?? '');

@@ -1,4 +1,4 @@
-/** German: the health of the installation, its sender nodes, and the pause of all sending. */
+/** German: the health of the installation, its bounces, its sender nodes, and the pause of all sending. */
 import type { Translation } from '../ui/words/translation.ts';
 import type { installation as english } from './words.en.ts';
 

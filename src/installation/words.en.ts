@@ -1,4 +1,4 @@
-/** English: the health of the installation, its sender nodes, and the pause of all sending. */
+/** English: the health of the installation, its bounces, its sender nodes, and the pause of all sending. */
 
 export const installation = {
   'settings.health': 'Health',

@@ -88,11 +88,11 @@ function noticeOf(before: Preferences, { form }: Choice, words: PageWords['prefe
     case 'untrack':
       return before.tracking === null ? '' : words.trackingRefused;
     default:
-      return leftNotice(before, words);
+      return unsubscribedNotice(before, words);
   }
 }
 
-function leftNotice({ groups, own }: Preferences, words: PageWords['preferences']): string {
+function unsubscribedNotice({ groups, own }: Preferences, words: PageWords['preferences']): string {
   const group = groups.find(({ id }) => id === own);
   return group === undefined ? words.unsubscribed : words.unsubscribedGroup(group.group_name);
 }

@@ -45,7 +45,7 @@ function paceRule(client: Database, senderId: number | null, email: string, now:
 }
 
 /** The delivery of a campaign to one contact, as it is stored. */
-interface Queued {
+interface StoredDelivery {
   state: number;
   attempts: number;
   /** When the mail is due, in epoch milliseconds, or one of `DUE`. */
@@ -74,7 +74,7 @@ export function campaignRules(
   client: Database,
   question: Question,
   timing: Timing,
-  delivery: Queued | undefined,
+  delivery: StoredDelivery | undefined,
 ): CheckedRule[] {
   return [
     localTimeRule(client, question, timing, delivery),
@@ -84,7 +84,7 @@ export function campaignRules(
 }
 
 /** Returns the moment at which an untried mail is due; null if it is due at once or has no moment yet. */
-function plannedMoment(delivery: Queued | undefined): number | null {
+function plannedMoment(delivery: StoredDelivery | undefined): number | null {
   const isUntried = delivery?.state === DELIVERY_STATE.queued && delivery.attempts === 0;
   return isUntried && delivery.due > DUE.atOnce && delivery.due < DUE.awaitsDecision ? delivery.due : null;
 }
@@ -93,7 +93,7 @@ function localTimeRule(
   client: Database,
   { account, address, now, timeZone }: Question,
   { local_time, best_hour, schedule_date, schedule_time }: Timing,
-  delivery: Queued | undefined,
+  delivery: StoredDelivery | undefined,
 ): CheckedRule {
   const rule = (isMet: boolean, value: Said) => checked('local_time', isMet, value, 'why_local_time_change');
   const timed = (moment: number) => minuteOf(isoTimestamp(new Date(moment)));
@@ -120,7 +120,7 @@ function localTimeRule(
 function firstBatchRule(
   client: Database,
   { mailing, canary_percent: percent }: Timing,
-  delivery: Queued | undefined,
+  delivery: StoredDelivery | undefined,
 ): CheckedRule {
   const rule = (isMet: boolean, value: Said) => checked('canary', isMet, value, 'why_canary_change');
   const watch = mailing === null ? null : findWatch(client, mailing);
@@ -142,7 +142,7 @@ function firstBatchRule(
   );
 }
 
-function testRule(delivery: Queued | undefined): CheckedRule {
+function testRule(delivery: StoredDelivery | undefined): CheckedRule {
   const waits = delivery?.state === DELIVERY_STATE.queued && delivery.due === DUE.awaitsDecision;
   return checked('ab_test', !waits, sentence(waits ? 'why_awaits_winner' : 'why_no_winner_awaited'), 'why_test_change');
 }

@@ -91,7 +91,7 @@ export function lastDnsState(db: Db, config: Config, accountId: number, domain?:
     return { state, at: seen.at, domain: sender.domain, checks: problems };
   });
   for (const state of ['failed', 'unknown', 'weak', 'passed'] as const) {
-    const inState = domains.find((domain) => domain.state === state);
+    const inState = domains.find((checked) => checked.state === state);
     if (inState !== undefined) return inState;
   }
   return { state: 'none', at: null, domain: null, checks: [] };

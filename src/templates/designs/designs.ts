@@ -26,7 +26,7 @@ import { senderAddress } from '../../delivery/compiling/freeze.ts';
 import type { Values } from '../../delivery/content/merge.ts';
 import { findContactValues } from '../../delivery/content/values.ts';
 import type { Tokens } from '../../delivery/links/tokens.ts';
-import { findAudienceContact } from '../../delivery/queue/enqueue-recipients.ts';
+import { findAudienceContact } from '../../delivery/queue/audience-counts.ts';
 import { Failure } from '../../errors/failure.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { firstSenderId } from '../../senders/first-sender.ts';

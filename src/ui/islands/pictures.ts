@@ -38,6 +38,7 @@ function copyOnClick(island: HTMLElement, copied: string): void {
     const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
     if (button === null) return;
     await navigator.clipboard.writeText(button.dataset.copy ?? '');
+    // Screen readers announce a text again only if it has changed in between.
     say(island, '');
     say(island, copied);
     button.textContent = copied;
