@@ -1,10 +1,11 @@
 /** The form of a segment in a real browser: rows and the count follow what is chosen and typed. */
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { launch, openTab } from '../support/dashboard/browser.ts';
+import { holdAnswers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { addContact, membersOf, startWithFields } from '../support/segments.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
@@ -55,3 +56,24 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
   t.equal(await membersOf(t, app, 1), 'bea carl');
   t.strictSame(complaints, []);
 });
+
+t.test(
+  'a rule that is added stays so, though somebody types before it is there',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const app = await startWithFields(t);
+    await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+    const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
+    const { page } = await openTab(t, await launch(t), origin, { cookie: cookieOf(app, addPerson(app)) });
+    await page.goto(`${origin}/contacts/segments/new`);
+    const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
+    const first = await holdAnswers(page, '**/segments/**', () => first.asked.length === 0);
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await until(() => first.asked.length === 1);
+    await rule(1).getByLabel('Value').fill('Bonn');
+    first.release();
+    await rule(2).waitFor();
+    await page.keyboard.type('!');
+    t.equal(await rule(1).getByLabel('Value').inputValue(), 'Bonn!', 'and the cursor stays where it was');
+  },
+);

@@ -4,6 +4,7 @@
  */
 import { isInUse } from './parts/read-page.ts';
 import { saveBeforeLeaving } from './parts/save-first.ts';
+import { isTouched } from './parts/touched.ts';
 
 /** The texts about the state of saving. */
 interface Texts {
@@ -50,12 +51,14 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
   /** Saves unsaved changes, after a save that is still running. */
   const save = async () => {
     clearTimeout(timer);
-    await saving;
+    // Of several callers that wait here, the first starts the next save, for which the others wait again.
+    while (saving !== null) await saving;
     if (!isChanged || isStopped) return;
     isChanged = false;
-    saving = saveOnce();
+    saving = saveOnce().finally(() => {
+      saving = null;
+    });
     await saving;
-    saving = null;
   };
   const saveOnce = async () => {
     say(texts.saving);
@@ -79,22 +82,35 @@ function keepSaved(form: HTMLFormElement, texts: Texts): void {
     }
   };
 
-  form.addEventListener('input', ({ target }) => {
+  const change = (wait: number) => {
     isChanged = true;
     if (isStopped) return;
     say(texts.unsaved);
+    saveLater(wait);
+  };
+  form.addEventListener('input', ({ target }) => {
     const isChoice =
       target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
-    saveLater(isChoice ? CHOOSING_MS : TYPING_MS);
+    change(isChoice ? CHOOSING_MS : TYPING_MS);
   });
   form.addEventListener('submit', () => {
     clearTimeout(timer);
     isChanged = false;
   });
-  saveBeforeLeaving(document, { mustSave: () => isChanged && !isStopped, save });
+  // A save that is still running counts too: if the user leaves, the browser may drop it, and a form that is submitted meanwhile would be in
+  // conflict with it.
+  saveBeforeLeaving(document, { mustSave: () => (isChanged || saving !== null) && !isStopped, save });
   addEventListener('beforeunload', (event) => {
-    if (isChanged) event.preventDefault();
+    if (isChanged || saving !== null) event.preventDefault();
   });
+  // The user may have changed the form before this script ran.
+  if (isNewVisit() && isTouched(form)) change(TYPING_MS);
+}
+
+/** Returns false after a reload or on the way back, where the browser itself may have restored fields to values that are out of date. */
+function isNewVisit(): boolean {
+  const [visit] = performance.getEntriesByType('navigation');
+  return visit instanceof PerformanceNavigationTiming && visit.type === 'navigate';
 }
 
 /** The result of a save: the saved page, the problem of a field, or why the form was not saved. */

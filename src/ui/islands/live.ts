@@ -79,6 +79,9 @@ function searchWhileTyping(
       timer = setTimeout(search, TYPING_MS);
     }
   });
+  // The user may have typed before this script ran.
+  const field = form.querySelector<HTMLInputElement>('input[type="search"]');
+  if (field !== null && field.value !== field.defaultValue) void search();
 }
 
 /** Returns the non-empty fields of the form as a query string. */

@@ -5,6 +5,7 @@
 import { announcer } from './parts/announcer.ts';
 import { exchange, postForm } from './parts/post-form.ts';
 import { showFailure } from './parts/read-page.ts';
+import { isTouched } from './parts/touched.ts';
 
 /** How long after a keystroke the number is updated. */
 const TYPING_MS = 300;
@@ -25,6 +26,8 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   const announce = announcer(() => island.querySelector('[data-live="news"]'), NEWS_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = new AbortController();
+  /** The button whose effect on the rules is not shown yet. What the user changes before the answer must not undo the click. */
+  let unanswered: { name: string; value: string } | null = null;
 
   /** Submits the form as if the button `name` with this value had been clicked, and shows these parts of the answer. */
   const update = async (name: string, value: string, parts: readonly string[]) => {
@@ -32,13 +35,18 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     latest.abort();
     latest = new AbortController();
     const { signal } = latest;
+    unanswered = parts.includes(RULES) ? { name, value } : null;
     const page = await postForm(form, name, value, signal);
     if (signal.aborted) return;
+    unanswered = null;
     showFailure(island, page instanceof Document ? null : page, () => void update(name, value, parts));
     if (!(page instanceof Document)) return;
     for (const part of parts) exchange(part, page);
-    if (value === 'add') form.querySelector<HTMLElement>(`${RULES} fieldset:last-of-type select`)?.focus();
-    if (value.startsWith('remove')) form.querySelector<HTMLElement>(`${RULES} button[value="add"]`)?.focus();
+    // A user who has gone on to type in another field stays there.
+    const isTyping = document.activeElement instanceof HTMLInputElement;
+    if (value === 'add' && !isTyping) form.querySelector<HTMLElement>(`${RULES} fieldset:last-of-type select`)?.focus();
+    if (value.startsWith('remove') && !isTyping)
+      form.querySelector<HTMLElement>(`${RULES} button[value="add"]`)?.focus();
     announce(form.querySelector<HTMLElement>(COUNT)?.dataset.news ?? '');
     await continueCount();
   };
@@ -48,17 +56,20 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     if (button !== null) await update('after', button.value, [COUNT]);
   };
   const allParts = [RULES, WORDS, COUNT, SAMPLE];
+  /** Shows the form as it is now, after the unanswered click if there is one. */
+  const show = (parts: readonly string[]) =>
+    unanswered === null ? update('do', 'show', parts) : update(unanswered.name, unanswered.value, allParts);
   // The button that updates the number is hidden, because the script updates the number.
-  const show = form.querySelector<HTMLButtonElement>('button[value="show"]');
-  if (show !== null) show.hidden = true;
+  const showButton = form.querySelector<HTMLButtonElement>('button[value="show"]');
+  if (showButton !== null) showButton.hidden = true;
   form.addEventListener('change', ({ target }) => {
-    if (target instanceof HTMLSelectElement) void update('do', 'show', allParts);
+    if (target instanceof HTMLSelectElement) void show(allParts);
   });
   form.addEventListener('input', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.name === 'segment_name') return;
     latest.abort();
     clearTimeout(timer);
-    timer = setTimeout(() => void update('do', 'show', [WORDS, COUNT, SAMPLE]), TYPING_MS);
+    timer = setTimeout(() => void show([WORDS, COUNT, SAMPLE]), TYPING_MS);
   });
   form.addEventListener('submit', (event) => {
     const button = event.submitter;
@@ -66,5 +77,6 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     event.preventDefault();
     void update(button.name, button.value, button.name === 'after' ? [COUNT] : allParts);
   });
-  void continueCount();
+  // The user may have changed the form before this script ran.
+  void (isTouched(form) ? show(allParts) : continueCount());
 }

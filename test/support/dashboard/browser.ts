@@ -1,7 +1,14 @@
 /** Chromium for the dashboard's tests: opens a page as a person does and keeps everything the browser complains of. */
 import { mkdirSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, type CDPSession, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type CDPSession,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import type { Test } from 'tap';
 import { FLAGS } from '../../../fixtures/chromium.ts';
 import { toolPath } from '../tools.ts';
@@ -62,6 +69,34 @@ export async function openTab(
   page.on('pageerror', (error) => complaints.push(String(error)));
   const received = await countBytes(await context.newCDPSession(page));
   return { page, outside, complaints, received };
+}
+
+/**
+ * Holds the answers to the page's requests for these addresses until `release` is called, all of them or those that `isHeld` chooses. The
+ * service answers at once, so a held answer becomes out of date. `asked` has the held requests so far.
+ */
+export async function holdAnswers(
+  page: Page,
+  url: string,
+  isHeld: (request: Request) => boolean = () => true,
+): Promise<{ asked: Request[]; release: () => void }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const asked: Request[] = [];
+  await page.route(url, async (route) => {
+    const request = route.request();
+    if (!isHeld(request)) return route.continue();
+    asked.push(request);
+    const response = await route.fetch({ maxRedirects: 0 });
+    await promise;
+    // The page may have given the request up.
+    await route.fulfill({ response }).catch(() => undefined);
+  });
+  return { asked, release: resolve };
+}
+
+/** Waits until the page has done what it does with an answer that was held, unless that needs other requests. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Updates the preview in the builder of a form after each change. Without this script a button shows the preview. */
 import { exchange, postForm } from '../../../ui/islands/parts/post-form.ts';
 import { showFailure } from '../../../ui/islands/parts/read-page.ts';
+import { isTouched } from '../../../ui/islands/parts/touched.ts';
 
 /** How long after the last change the preview is updated. */
 const TYPING_MS = 400;
@@ -30,4 +31,6 @@ function updatePreview(island: HTMLElement, form: HTMLFormElement): void {
     clearTimeout(timer);
     timer = setTimeout(() => void update(), TYPING_MS);
   });
+  // The user may have changed the form before this script ran.
+  if (isTouched(form)) void update();
 }

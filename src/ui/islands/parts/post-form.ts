@@ -13,11 +13,15 @@ export async function postForm(
   return readPage(form.action, signal, { method: 'POST', body });
 }
 
-/** Replaces the part of the present page with this selector by the same part of another page, and restores the focus. */
+/** Replaces the part of the present page with this selector by the same part of another page, and restores the focus and the cursor. */
 export function exchange(selector: string, page: Document): void {
   const [shown, fresh] = [document.querySelector(selector), page.querySelector(selector)];
   if (shown === null || fresh === null || shown.isEqualNode(fresh)) return;
-  const focused = shown.contains(document.activeElement) ? document.activeElement?.id : undefined;
+  const before = shown.contains(document.activeElement) ? document.activeElement : null;
   shown.replaceWith(document.adoptNode(fresh));
-  if (focused) document.getElementById(focused)?.focus();
+  const after = before?.id ? document.getElementById(before.id) : null;
+  after?.focus();
+  // Only fields for text have a cursor; in others its position is null.
+  if (before instanceof HTMLInputElement && after instanceof HTMLInputElement && after.selectionStart !== null)
+    after.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
