@@ -2,10 +2,11 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { findBarriers, holdAnswers, launch, openTab, settled } from '../support/dashboard/browser.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
-import { uploadPicture } from '../support/pictures.ts';
+import { png, uploadPicture } from '../support/pictures.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 /** The design page of a mail with one text, open in a tab. */
 async function openDesigner(t: Test, browser: Browser, { language = 'en', mjml = mail('First'), brand = {} } = {}) {
@@ -37,10 +38,13 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.setViewportSize({ width: 1280, height: 860 });
     const blocks = await page.getByRole('button', { name: /^Add: / }).all();
     t.equal(blocks.length, 16);
+    const dialog = page.getByRole('dialog', { name: 'Choose an image' });
     for (const block of blocks) {
       await block.press('Enter');
-      const dialog = page.getByRole('dialog', { name: 'Choose an image' });
-      if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Cancel' }).click();
+      // Only these two ask for an image.
+      if (!/^Add: (?:Image|Video)/.test((await block.getAttribute('aria-label')) ?? '')) continue;
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'hidden' });
     }
     await save();
     const { body, status } = await app.page('POST', `${path}/preview`, { json: { mjml: await markup(page) } });
@@ -101,6 +105,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal((await markup(page)).split('<h2').length - 1, 1);
     await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
     await press('Edit');
+    await page.frameLocator('.gjs-frame').locator('[contenteditable=true]').waitFor();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('Written by hand');
     await page.keyboard.press('Escape');
@@ -170,6 +175,86 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     first.resolve();
     await page.getByText('None of the recipients of this e-mail has the address nobody@example.org.').first().waitFor();
     t.strictSame(asked, ['', 'nobody@example.org']);
+  });
+
+  t.test('a mail that is saved by itself leaves in the status line what is to be read there', async (t) => {
+    const { page, path } = await openDesigner(t, browser, { mjml: mail('Alpha') });
+    const first = await holdAnswers(page, `**${path}`, () => first.asked.length === 0);
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
+    const [status, state] = [page.locator('#status'), page.locator('#state')];
+    await press('Add: Heading');
+    await until(() => first.asked.length === 1);
+    t.equal(await state.innerText(), 'Saving …');
+    await press('Move up');
+    t.equal(await status.innerText(), 'Heading: A heading was moved.');
+    first.release();
+    await state.filter({ hasText: /^Saved$/ }).waitFor();
+    t.equal(await status.innerText(), 'Heading: A heading was moved.');
+    await page.locator('#save').click();
+    await status.filter({ hasText: /^Saved$/ }).waitFor();
+    t.equal(await state.innerText(), '');
+    await press('Move down');
+    t.notMatch(await status.innerText(), 'Saved', 'which the mail is no more');
+  });
+
+  t.test('a list of blocks that comes late does not replace a newer one', async (t) => {
+    const { page } = await openDesigner(t, browser, { mjml: mail('Alpha') });
+    const late = await holdAnswers(
+      page,
+      '**/blocks',
+      (request) => request.method() === 'GET' && late.asked.length === 0,
+    );
+    const keep = async (name: string) => {
+      await page.getByRole('button', { name: 'Save as block' }).press('Enter');
+      await page.getByLabel('Name of the block').fill(name);
+      await page.keyboard.press('Enter');
+    };
+    await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
+    await keep('One');
+    await until(() => late.asked.length === 1);
+    await keep('Two');
+    await page.getByRole('button', { name: 'Add: Two' }).waitFor();
+    late.release();
+    await page.getByText('“One” was saved.').waitFor();
+    t.equal(await page.getByRole('button', { name: 'Add: Two' }).count(), 1);
+  });
+
+  t.test('images that are added while the library loads are asked for one after the other', async (t) => {
+    const { page, picture } = await openDesigner(t, browser);
+    const library = await holdAnswers(page, '**/pictures');
+    for (let presses = 0; presses < 2; presses++)
+      await page.getByRole('button', { name: 'Add: Image', exact: true }).press('Enter');
+    library.release();
+    const dialog = page.getByRole('dialog', { name: 'Choose an image' });
+    await dialog.getByRole('radio').check();
+    await dialog.getByLabel('Alternative text').fill('A boat');
+    await page.keyboard.press('Enter');
+    // The dialog is open again, for the second.
+    await dialog.getByRole('radio', { checked: false }).waitFor();
+    t.equal(await dialog.getByLabel('Alternative text').inputValue(), '');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    t.equal((await markup(page)).split(picture.url).length - 1, 1);
+  });
+
+  t.test('an image that is uploaded after its dialog was closed does not take the place of another', async (t) => {
+    const { app, page, picture } = await openDesigner(t, browser);
+    app.db.prepare("UPDATE pictures SET alt = 'A boat'").run();
+    const dialog = page.getByRole('dialog', { name: 'Choose an image' });
+    const upload = await holdAnswers(page, '**/pictures?name=*');
+    await page.getByRole('button', { name: 'Add: Image', exact: true }).press('Enter');
+    await dialog.waitFor();
+    await page.setInputFiles('#picture-files', { name: 'Harbour.png', mimeType: 'image/png', buffer: png(30, 20) });
+    await until(() => upload.asked.length === 1);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Add: Image', exact: true }).press('Enter');
+    await dialog.getByRole('radio').check();
+    upload.release();
+    await dialog.getByText('Harbour').waitFor();
+    await settled(page);
+    t.equal(await dialog.getByRole('radio', { checked: true }).inputValue(), picture.url);
+    t.equal(await dialog.getByLabel('Alternative text').inputValue(), 'A boat');
   });
 
   t.test(

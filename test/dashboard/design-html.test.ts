@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { fromMarkup } from '../../src/delivery/content/mjml-editor.ts';
-import { launch, openTab } from '../support/dashboard/browser.ts';
+import { holdAnswers, launch, openTab, settled } from '../support/dashboard/browser.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 /** HTML that editors like to repair: unclosed and foreign elements, conditional comments, odd quotes, entities, CDATA, placeholders. */
 const NASTY = `<!--[if mso]><table><tr><td width="600"><![endif]-->
@@ -139,6 +140,35 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await save();
       t.match(stored(), { template_json: 'Written in blocks', template_html: '' });
       t.strictSame(complaints, []);
+    },
+  );
+
+  t.test('blocks that are changed while their HTML is made are in it', async (t) => {
+    const template_json = JSON.stringify(fromMarkup(mail('Written in blocks')));
+    const { page, mode, html } = await openDesigner(t, browser, { template_json });
+    await page.waitForSelector('body[data-ready=yes]');
+    const first = await holdAnswers(page, '**/html', () => first.asked.length === 0);
+    await mode('Edit as HTML');
+    await until(() => first.asked.length === 1);
+    await page.getByRole('button', { name: 'Add: Heading' }).press('Enter');
+    first.release();
+    await html.waitFor();
+    t.match(await html.inputValue(), 'A heading');
+  });
+
+  t.test(
+    'a second click on the switch asks for no second answer, which could replace what is typed meanwhile',
+    async (t) => {
+      const template_json = JSON.stringify(fromMarkup(mail('Written in blocks')));
+      const { page, mode, html } = await openDesigner(t, browser, { template_json });
+      await page.waitForSelector('body[data-ready=yes]');
+      const answers = await holdAnswers(page, '**/html');
+      for (let clicks = 0; clicks < 2; clicks++) await mode('Edit as HTML');
+      await until(() => answers.asked.length > 0);
+      await settled(page);
+      t.equal(answers.asked.length, 1);
+      answers.release();
+      await html.waitFor();
     },
   );
 

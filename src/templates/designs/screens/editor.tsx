@@ -67,10 +67,11 @@ export function editorPage(
         <p id="status" role="status">
           {locked === null ? say('designer.loading') : language.sentence(locked)}
         </p>
+        {/* The script enables these buttons. */}
         <div class="actions">
           {kind !== 'template' &&
             (locked === null && earlier.length > 0 ? (
-              <button id="earlier" class="plain" type="button">
+              <button id="earlier" class="plain" type="button" disabled>
                 {language.say('versions.open')}
               </button>
             ) : (
@@ -79,13 +80,13 @@ export function editorPage(
               </a>
             ))}
           <button id="mode" class="plain" type="button" hidden />
-          <button id="preview" class="plain" type="button">
+          <button id="preview" class="plain" type="button" disabled>
             {say('designer.preview')}
           </button>
-          <button id="test" class="plain" type="button">
+          <button id="test" class="plain" type="button" disabled>
             {say('designer.test')}
           </button>
-          <button id="save" type="button">
+          <button id="save" type="button" disabled>
             {say('designer.save')}
           </button>
         </div>

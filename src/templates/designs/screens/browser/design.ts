@@ -18,10 +18,11 @@ for (const line of lines) line.addEventListener('input', onChange);
 
 function onChange(): void {
   isChanged = true;
+  if (element('status', HTMLElement).textContent === say('designer.saved')) tell('');
   showState();
   if (!mustSave()) return;
   clearTimeout(timer);
-  timer = setTimeout(showSaving, TYPING_MS);
+  timer = setTimeout(saveAutomatically, TYPING_MS);
 }
 
 /** Returns those lines that were changed on this page. The others are not saved, because another page may have changed them. */
@@ -36,8 +37,9 @@ function mustSave(): boolean {
   return isChanged && isDraft && !isLocked;
 }
 
-function showState(): void {
-  element('state', HTMLElement).textContent = isChanged && !isLocked ? say('designer.unsaved') : '';
+/** Shows beside the status line whether there are unsaved changes, or another text about that. */
+function showState(text = isChanged && !isLocked ? say('designer.unsaved') : ''): void {
+  element('state', HTMLElement).textContent = text;
 }
 
 /** Saves the content. Waits for a save that is still running, so that the newest content is stored last. */
@@ -57,6 +59,22 @@ async function saveOnce(): Promise<string> {
   isChanged = JSON.stringify(content.current()) !== JSON.stringify(body) || Object.keys(changedLines()).length > 0;
   showState();
   return isChanged ? '' : say('designer.saved');
+}
+
+/**
+ * Saves without being asked. Shows this beside the status line, because the status line may have a text that the user has not read yet. Only
+ * a problem replaces that text.
+ */
+async function saveAutomatically(): Promise<void> {
+  if (!isChanged) return;
+  showState(say('designer.saving'));
+  try {
+    const saved = await save();
+    if (saved !== '') showState(saved);
+  } catch (error) {
+    showState();
+    tell(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Restores an earlier version. Saves unsaved changes first, so that they become a version too. */
@@ -130,10 +148,11 @@ addEventListener('beforeunload', (event) => {
   if (isChanged && !isLocked) event.preventDefault();
 });
 document.addEventListener('visibilitychange', () => {
-  if (document.hidden && mustSave()) void showSaving();
+  if (document.hidden && mustSave()) void saveAutomatically();
 });
 // The dashboard shows this page in a frame. The links around the frame lead away from it too, so they also save first.
 for (const page of new Set([document, parent.document])) saveBeforeLeaving(page, { mustSave, save: showSaving });
 listenForPictures();
-element('save', HTMLButtonElement).disabled = isLocked;
+for (const id of ['preview', 'test', 'earlier', 'save'])
+  document.getElementById(id)?.toggleAttribute('disabled', id === 'save' && isLocked);
 if (!isLocked) tell('');

@@ -42,6 +42,8 @@ class BlocksAndHtml implements Content {
   #areBlocksFromHtml = false;
   /** True if the page shows the HTML. */
   #isHtml = false;
+  /** True from a click on the switch until the page shows the other kind of content. A second click would do the same again. */
+  #isSwitching = false;
 
   constructor(choices: Choices, onChange: () => void) {
     this.#choices = choices;
@@ -49,9 +51,13 @@ class BlocksAndHtml implements Content {
     this.#note.className = 'note';
     this.#switch.hidden = false;
     this.#switch.addEventListener('click', () => {
-      void (this.#isHtml ? this.#toBlocks() : this.#toHtml()).catch((error: unknown) =>
-        tell(error instanceof Error ? error.message : String(error)),
-      );
+      if (this.#isSwitching) return;
+      this.#isSwitching = true;
+      void (this.#isHtml ? this.#toBlocks() : this.#toHtml())
+        .catch((error: unknown) => tell(error instanceof Error ? error.message : String(error)))
+        .finally(() => {
+          this.#isSwitching = false;
+        });
     });
   }
 
@@ -61,7 +67,12 @@ class BlocksAndHtml implements Content {
     // Unchanged blocks are saved as the HTML that they were made from, and unchanged HTML as the blocks that it was made from.
     if (ofBlocks !== null && this.#areBlocksFromHtml && (!this.#isHtml || html === ofBlocks)) return { html: ofBlocks };
     if (this.#isHtml && html !== ofBlocks) return { html };
-    return { mjml: this.#readBlocks?.() ?? '' };
+    return { mjml: this.#mjml() };
+  }
+
+  /** Returns the MJML of the blocks; empty until the blocks are shown. */
+  #mjml(): string {
+    return this.#readBlocks?.() ?? '';
   }
 
   async openBlocks(mjml: string): Promise<void> {
@@ -87,7 +98,12 @@ class BlocksAndHtml implements Content {
 
   async #toHtml(): Promise<void> {
     tell(say('designer.rendering'));
-    this.#htmlOfBlocks ??= (await call('/html', { mjml: this.#readBlocks?.() ?? '' })).html ?? '';
+    while (this.#htmlOfBlocks === null) {
+      const mjml = this.#mjml();
+      const { html = '' } = await call('/html', { mjml });
+      // Blocks that were changed meanwhile are rendered again.
+      if (mjml === this.#mjml()) this.#htmlOfBlocks = html;
+    }
     if (this.#html === null) this.openHtml(this.#htmlOfBlocks);
     else this.#html.setText(this.#htmlOfBlocks);
     this.#show(true);

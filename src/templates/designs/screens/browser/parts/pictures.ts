@@ -28,8 +28,12 @@ interface Answer {
 }
 
 const path = `${location.pathname}/pictures`;
-/** The newest pictures of the library; null until they are loaded. */
-let library: Picture[] | null = null;
+/** The newest pictures of the library; null until they are first needed. */
+let library: Promise<Picture[]> | null = null;
+/** Ends when the dialog that was asked for last is closed. */
+let choosing: Promise<unknown> = Promise.resolve();
+/** How often the dialog was opened. */
+let openings = 0;
 
 /** Adds a file to the library and returns its picture in a list. If the server refuses the file, throws an Error with the reason. */
 export async function uploadPicture(file: File): Promise<Picture[]> {
@@ -41,16 +45,27 @@ export async function uploadPicture(file: File): Promise<Picture[]> {
   const answer: Answer = await response.json();
   if (!response.ok) throw new Error(`${file.name}: ${answer.problem}`);
   const added = answer.pictures ?? [];
-  if (library !== null)
-    library = [...added, ...library.filter(({ src }) => !added.some((picture) => picture.src === src))];
+  // The library may still be loading, without the added pictures.
+  library =
+    library?.then((pictures) => [
+      ...added,
+      ...pictures.filter(({ src }) => !added.some((picture) => picture.src === src)),
+    ]) ?? null;
   return added;
 }
 
 /**
  * Asks for a picture. The dialog begins with the `current` picture, and asks for nothing but a picture if `isPlain` is true. Returns null
- * if the user cancels the dialog.
+ * if the user cancels the dialog. If the dialog is open or opening for another picture, waits for its end.
  */
-export async function choosePicture(current: PlacedPicture, isPlain = false): Promise<PlacedPicture | null> {
+export function choosePicture(current: PlacedPicture, isPlain = false): Promise<PlacedPicture | null> {
+  const chosen = choosing.then(() => askForPicture(current, isPlain));
+  choosing = chosen.catch(() => undefined);
+  return chosen;
+}
+
+async function askForPicture(current: PlacedPicture, isPlain: boolean): Promise<PlacedPicture | null> {
+  openings++;
   const form = element('picture-form', HTMLFormElement);
   const [alt, decoration, link] = [altField(), decorationField(), linkField()];
   form.classList.toggle('plain-choice', isPlain);
@@ -88,8 +103,8 @@ function chosenSource(): string {
 }
 
 /** Returns the newest pictures of the library. Returns no pictures if they cannot be loaded, because a mail can be designed without them. */
-export async function listPictures(): Promise<Picture[]> {
-  library ??= await readLibrary();
+export function listPictures(): Promise<Picture[]> {
+  library ??= readLibrary();
   return library;
 }
 
@@ -140,6 +155,7 @@ export function listenForPictures(): void {
   const news = element('picture-news', HTMLElement);
   const addAll = async (files: File[]) => {
     if (files.length === 0) return;
+    const opening = openings;
     news.textContent = say('designer.picture.adding');
     const problems: string[] = [];
     let last: Picture | undefined;
@@ -150,9 +166,11 @@ export function listenForPictures(): void {
         problems.push(error instanceof Error ? error.message : String(error));
       }
     }
-    news.textContent = problems.join(' ');
-    await showLibrary(last?.src ?? chosenSource());
-    if (last !== undefined) {
+    // If the dialog is now open for another picture, that one keeps its choice.
+    const isForThis = opening === openings;
+    if (isForThis) news.textContent = problems.join(' ');
+    await showLibrary((isForThis && last?.src) || chosenSource());
+    if (isForThis && last !== undefined) {
       decorationField().checked = false;
       altField().value = last.alt;
     }

@@ -119,9 +119,15 @@ export function saveBlockTool(editor: Editor): Tool {
   return { label: say('designer.keep'), isFor: () => true, run: (part) => void saveBlock(editor, part) };
 }
 
+/** How often the list of saved blocks was requested. */
+let requests = 0;
+
 /** Fills the list of saved blocks. If a block was just `deleted`, the list has a button that restores it. */
 export async function showSavedBlocks(editor: Editor, deleted?: SavedBlock): Promise<void> {
+  const request = ++requests;
   const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
+  // A later request knows what was saved or deleted meanwhile, and this answer may be late.
+  if (request !== requests) return;
   const items = blocks.map((block) => {
     const item = document.createElement('li');
     const add = button(block.name, () => void insertBlock(editor, block));
