@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { excessWidth, findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { excessWidth, findBarriers, holdAnswers, launch, openTab, settled } from '../support/dashboard/browser.ts';
 import { fillAccount } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
@@ -99,11 +99,11 @@ t.test('the menu in a browser', { skip: skipWithout('chromium') }, async (t) => 
     t.ok(asked.slice(before).some((path) => path.startsWith('/assets/')));
     await field.pressSequentially('dkim');
     const option = page.getByRole('option', { name: /^Senders/ });
+    await page.locator('#finder [role=status]', { hasText: /^1 result$/ }).waitFor();
     await option.waitFor();
     t.equal(await field.getAttribute('aria-expanded'), 'true');
     t.equal(await field.getAttribute('aria-activedescendant'), await option.getAttribute('id'));
     t.equal(await option.getAttribute('aria-selected'), 'true');
-    await page.locator('#finder [role=status]', { hasText: /^1 result$/ }).waitFor();
     t.strictSame(await findBarriers(page), []);
     await field.press('Enter');
     await page.waitForURL(`${origin}/settings/senders`);
@@ -115,6 +115,7 @@ t.test('the menu in a browser', { skip: skipWithout('chromium') }, async (t) => 
     const link = page.getByRole('link', { name: /^Search/ });
     await link.focus();
     await link.press('Enter');
+    await field.waitFor();
     await field.pressSequentially('import');
     await page.getByRole('option', { name: 'Import contacts' }).waitFor();
     const selected = () => page.locator('[role=option][aria-selected=true]').allInnerTexts();
@@ -150,11 +151,37 @@ t.test('the menu in a browser', { skip: skipWithout('chromium') }, async (t) => 
     await page.getByText('The search did not answer. Please try again.').waitFor();
   });
 
+  t.test('what is typed before its script is there is searched for', async (t) => {
+    const { page, field } = await opened(t);
+    const script = await holdAnswers(page, '**/assets/**');
+    await page.locator('body').press('Control+k');
+    await page.keyboard.type('dkim');
+    t.equal(await field.inputValue(), 'dkim');
+    script.release();
+    await page.getByRole('option', { name: /^Senders/ }).waitFor();
+    t.equal(await field.inputValue(), 'dkim');
+  });
+
+  t.test('a search that is ended before its answer opens nothing', async (t) => {
+    const { page, field, asked } = await opened(t);
+    await page.locator('body').press('Control+k');
+    await page.getByRole('option', { name: 'New campaign' }).waitFor();
+    const answers = await holdAnswers(page, '**/find/options?*');
+    await field.fill('dkim');
+    await field.press('Enter');
+    const before = asked.length;
+    await page.keyboard.press('Escape');
+    await page.locator('#finder').waitFor({ state: 'hidden' });
+    answers.release();
+    await settled(page);
+    t.strictSame(asked.slice(before), [], 'not what was found before');
+  });
+
   t.test('on a phone its button opens it, options are large enough to touch, and nothing sticks out', async (t) => {
     const { page, field } = await opened(t, { viewport: { width: 320, height: PHONE.height }, hasTouch: true });
     await page.getByRole('link', { name: 'Find anything' }).tap();
     await page.getByRole('option', { name: 'New campaign' }).waitFor();
-    t.ok((await page.getByRole('option', { name: 'New campaign' }).boundingBox())?.height ?? 0 >= 44);
+    t.ok(((await page.getByRole('option', { name: 'New campaign' }).boundingBox())?.height ?? 0) >= 44);
     t.ok((await excessWidth(page)) <= 0);
     await field.fill('outbox');
     await page.getByRole('option', { name: 'Outbox' }).tap();

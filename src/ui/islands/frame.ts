@@ -22,12 +22,16 @@ for (const leaving of ['focusin', 'pointerdown']) {
 }
 
 /**
- * Opens the command menu, unless a dialog is open, which the menu would close. Its script is loaded when it is first used. Without scripts
- * the links open the search page.
+ * Opens the command menu, unless a dialog is open, which the menu would close. Its script is loaded when it is first used; the menu takes
+ * what is typed meanwhile. Without scripts the links open the search page.
  */
 function openFinder(event: Event): void {
   event.preventDefault();
-  void import('./parts/finder.ts').then(({ open }) => isDialogOpen() || open());
+  const menu = document.querySelector<HTMLElement>('#finder');
+  if (menu === null || isDialogOpen()) return;
+  menu.showPopover();
+  menu.querySelector('input')?.select();
+  void import('./parts/finder.ts').then(({ showOptions }) => showOptions(menu));
 }
 for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEventListener('click', openFinder);
 addEventListener('keydown', (event) => {

@@ -7,19 +7,20 @@ import { readPage } from './read-page.ts';
 /** How long after a keystroke the server is asked for options. */
 const TYPING_MS = 120;
 
-/** Opens the menu. */
-export function open(): void {
-  const dialog = document.querySelector<HTMLDialogElement>('#finder');
-  if (dialog === null) return;
-  menu ??= makeMenu(dialog);
-  dialog.showPopover();
-  menu?.start();
+/** Updates the options of the menu; null until the menu is first opened. */
+let updateMenu: ReturnType<typeof followText> = null;
+
+/** Shows the options for the text in the open menu, and keeps them up to date. */
+export function showOptions(dialog: HTMLElement): void {
+  updateMenu ??= followText(dialog);
+  void updateMenu?.();
 }
 
-/** The menu; null until it is first opened. */
-let menu: ReturnType<typeof makeMenu> = null;
-
-function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
+/**
+ * Makes the menu follow its text and its keys. Returns the function that updates the options, which resolves to false if a later update or the
+ * end of the menu replaced it. Returns null if the page has no complete menu.
+ */
+function followText(dialog: HTMLElement): (() => Promise<boolean>) | null {
   const field = dialog.querySelector('input');
   const list = dialog.querySelector<HTMLElement>('[role="listbox"]');
   const status = dialog.querySelector<HTMLElement>('[data-failed]');
@@ -45,7 +46,7 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
     const text = field.value;
     const page = await readPage(`/find/options?${new URLSearchParams({ text })}`, signal);
     // If the user has typed more, a later request shows its own options.
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     const found = page instanceof Document ? page.querySelector<HTMLElement>('#finder-options') : null;
     shownText = found === null ? null : text;
     list.replaceChildren(...(found === null ? [] : [document.adoptNode(found)]));
@@ -54,6 +55,7 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
     field.setAttribute('aria-expanded', String(!list.hidden));
     status.textContent = (found === null ? status.dataset.failed : found.dataset.news) ?? '';
     choose(options()[0]);
+    return true;
   };
   const move = (step: 1 | -1) => {
     const all = options();
@@ -76,7 +78,9 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
       event.preventDefault();
       // A user who types quickly and presses Enter means an option of the typed text, not one of those shown before.
       const isUpToDate = shownText === field.value;
-      void (isUpToDate ? Promise.resolve() : update()).then(() => chosen()?.click());
+      void (isUpToDate ? Promise.resolve(true) : update()).then((isShown) => {
+        if (isShown) chosen()?.click();
+      });
     }
   });
   list.addEventListener('pointermove', ({ target }) => {
@@ -100,10 +104,5 @@ function makeMenu(dialog: HTMLDialogElement): { start: () => void } | null {
     clearTimeout(timer);
     latest.abort();
   });
-  return {
-    start() {
-      field.select();
-      void update();
-    },
-  };
+  return update;
 }
