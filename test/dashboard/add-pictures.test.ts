@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { startApp } from '../support/app.ts';
-import { launch, openTab } from '../support/dashboard/browser.ts';
+import { holdAnswers, launch, openTab, settled } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { png } from '../support/pictures.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 /** Drops or pastes pictures of these widths, drawn by the browser in this format, and a text file. */
 function give(page: Page, how: 'drop' | 'paste', type: string, widths: readonly number[]): Promise<void> {
@@ -81,6 +82,21 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       ['paste 2000', 'jpeg', 1600, 32],
     ]);
     t.match(await page.locator('.uploads li').first().innerText(), /notes\.txt\s+The file must be an image/);
+  });
+
+  t.test('what the library had before the last picture was added does not replace what it has now', async (t) => {
+    const { page } = await openTab(t, browser, address, { cookie });
+    await page.goto(address, { waitUntil: 'networkidle' });
+    const late = await holdAnswers(page, address, () => late.asked.length === 0);
+    const add = (name: string, height: number) =>
+      page.setInputFiles('#file', { name: `${name}.png`, mimeType: 'image/png', buffer: png(50, height) });
+    await add('harbour', 20);
+    await until(() => late.asked.length === 1);
+    await add('market', 21);
+    await page.getByRole('link', { name: 'market' }).waitFor();
+    late.release();
+    await settled(page);
+    t.equal(await page.getByRole('link', { name: 'market' }).count(), 1);
   });
 
   t.test('the address of a picture is copied with one button', async (t) => {

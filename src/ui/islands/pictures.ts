@@ -152,9 +152,13 @@ function upload(bytes: Blob, name: string, onProgress: (share: number) => void):
   });
 }
 
-/** Replaces the pictures on the page by those that the library has now. */
+let latest = new AbortController();
+
+/** Replaces the pictures on the page by those that the library has now. Ends an earlier call, whose answer would lack the newest pictures. */
 async function showLibrary(island: HTMLElement): Promise<void> {
-  const page = await readPage('/images');
+  latest.abort();
+  latest = new AbortController();
+  const page = await readPage('/images', latest.signal);
   if (!(page instanceof Document)) return;
   const library = page.getElementById('library');
   if (library !== null) island.querySelector('#library')?.replaceWith(document.adoptNode(library));
