@@ -8,6 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { freePort } from '../../fixtures/free-ports.ts';
 import { createAccount } from '../../src/database/accounts.ts';
 import { connect } from '../../src/database/open.ts';
 import { holdSending } from '../../src/delivery/queue/holds.ts';
@@ -17,7 +18,6 @@ import { checkReturnPath } from '../../src/installation/health-checks/domain-aut
 import type { Finding } from '../../src/installation/health-checks/finding.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { sendlark } from '../support/command-line.ts';
-import { freePort } from '../support/free-port.ts';
 import { seededCopy } from '../support/seeded-copy.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startDns } from '../support/smtp/dns-server.ts';

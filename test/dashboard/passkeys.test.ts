@@ -1,8 +1,8 @@
 import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { freePort } from '../../fixtures/free-ports.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
-import { freePort } from '../support/free-port.ts';
 import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
 

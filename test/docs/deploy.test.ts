@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import t from 'tap';
+import { freePorts } from '../../fixtures/free-ports.ts';
 import { NATS_SERVER } from '../../fixtures/nats.ts';
 import { SETTINGS } from '../../src/config.ts';
 import { makeStreams, STREAM } from '../../src/nodes/streams.ts';
 import { ROOT } from '../support/documents.ts';
-import { freePort } from '../support/free-port.ts';
 import { skipWithout } from '../support/tools.ts';
 import { pairsOf } from './files.ts';
 
@@ -56,7 +56,7 @@ t.test(
   async (t) => {
     const commands = pairsOf(compose, /^ {4}(command): (-js .*)$/gm).map(([, command]) => command.split(' '));
     t.equal(commands.length, 3);
-    const ports = await Promise.all(Array.from({ length: 6 }, freePort));
+    const ports = await freePorts(6);
     // Made once: each call empties the folder.
     const folder = t.testdir();
     const servers: ChildProcess[] = [];

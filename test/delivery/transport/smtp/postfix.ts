@@ -1,11 +1,11 @@
 /** Runs a Postfix for a test: in a temporary folder, on loopback ports, forwarding every mail to a sink. */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
+import { freePorts } from '../../../../fixtures/free-ports.ts';
 import { localhostCertificate } from '../../../support/smtp/certificate.ts';
 import { skipWithout, toolPath } from '../../../support/tools.ts';
 
@@ -69,19 +69,6 @@ export async function startPostfix(t: Test, next: number): Promise<Postfix> {
     url: (listener = 'usual') => `smtp://127.0.0.1:${ports[names.indexOf(listener)]}`,
     log: () => readFileSync(join(folder, 'log'), 'utf8'),
   };
-}
-
-/** Ports that were free a moment ago: Postfix wants them in its configuration. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
-  }
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports;
 }
 
 function certificate(folder: string): void {
