@@ -2,9 +2,10 @@ import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { freePort } from '../../fixtures/free-ports.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
+import { findBarriers, holdAnswers, launch, openTab, settled } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf, PASSWORD } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 const skip = skipWithout('chromium');
 
@@ -130,4 +131,25 @@ t.test('a browser offers the passkey in the field of the address', { skip }, asy
   // The virtual device takes the offer at once.
   await page.waitForURL(`${origin}/`);
   t.match(actions(app).at(-1), 'signed_in passkey Phone');
+});
+
+t.test('an offer that comes after a click on the button does not end what the click began', { skip }, async (t) => {
+  const browser = await launch(t);
+  const { origin } = await start(t);
+  const { page } = await openTab(t, browser, origin);
+  await page.addInitScript(`{
+    PublicKeyCredential.isConditionalMediationAvailable = async () => true;
+    window.asked = [];
+    navigator.credentials.get = ({ mediation = 'button' }) => { asked.push(mediation); return new Promise(() => {}); };
+  }`);
+  const offer = await holdAnswers(page, '**/login/passkey/request', () => offer.asked.length === 0);
+  await page.goto(`${origin}/login`);
+  await until(() => offer.asked.length === 1);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.waitForFunction('asked.length === 1');
+  const late = page.waitForResponse('**/login/passkey/request');
+  offer.release();
+  await (await late).finished();
+  await settled(page);
+  t.strictSame(await page.evaluate('asked'), ['button']);
 });

@@ -23,17 +23,25 @@ async function offer(form: HTMLFormElement): Promise<void> {
   await signIn(form, true);
 }
 
-/** Asks the browser for a passkey and submits its answer. A new call cancels the previous one. */
+/** How often a passkey was asked for. */
+let calls = 0;
+
+/**
+ * Asks the browser for a passkey and submits its answer. A new call cancels the previous one; an offer that is late because of a slow
+ * connection cancels no click.
+ */
 async function signIn(form: HTMLFormElement, isOffer: boolean): Promise<void> {
   const problem = form.querySelector<HTMLElement>('.problem');
   const field = form.elements.namedItem('answer');
   if (problem === null || !(field instanceof HTMLInputElement)) return;
   if (!isOffer) problem.hidden = true;
+  const call = ++calls;
   try {
     const { startAuthentication } = await import('@simplewebauthn/browser');
     const response = await fetch(`${form.action}/request`, { method: 'POST' });
     if (!response.ok) throw new Error('The server gave no challenge');
     const optionsJSON: PublicKeyCredentialRequestOptionsJSON = await response.json();
+    if (isOffer && call !== calls) return;
     field.value = JSON.stringify(await startAuthentication({ optionsJSON, useBrowserAutofill: isOffer }));
     form.submit();
   } catch {
