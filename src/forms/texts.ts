@@ -32,7 +32,7 @@ export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
       'Please look into your inbox. We have sent you an e-mail with a link: once you have confirmed there, you are subscribed.\nNothing there? Please look into the spam folder, too.',
     confirmed_text: 'Thank you, and welcome! You are subscribed.',
     already_text: 'You are already subscribed. There is nothing more to do.',
-    expired_text: 'This link is too old. Please subscribe again, and we will send you a new one.',
+    expired_text: 'This link is too old. Please subscribe again, and we send you a new one.',
     off_text: 'This form takes no subscriptions at the moment.',
   },
   de: {

@@ -48,7 +48,7 @@ t.test('what is refused stays in the form with the reason beside it, as text', a
   const { post, get } = await signedIn(t);
   const { status, text } = await post('/settings/sending/address', { public_url: HOSTILE });
   t.equal(status, 422);
-  t.match(text, /id="public_url-problem">This must be an http or https address/);
+  t.match(text, /id="public_url-problem">Enter a web address such as https/);
   t.equal(typed(text), '&quot;>&lt;script>alert(1)&lt;/script>');
   t.notMatch(text, '<script>alert');
   t.match((await post('/settings/sending/address', { public_url: 'http://localhost' })).text, 'to their own machine');
