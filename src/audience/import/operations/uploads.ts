@@ -319,8 +319,9 @@ export const failedRowsCsv = operation({
     upload_id: identifier('The uploaded file, instead of the import.'),
   }),
   run(context, { id, upload_id }): Readable {
-    const { failed, errors } =
-      upload_id === undefined ? requireReport(context, id) : uploadReport(context, requireUpload(context, upload_id));
+    const report = upload_id === undefined ? null : requireUpload(context, upload_id).report;
+    // The report of a file that imported nothing is not stored.
+    const { failed, errors } = report?.id === 0 ? report : requireReport(context, report?.id ?? id);
     const rows: CsvValue[][] = errors.map(({ line, field, value, text }) => [line, field, value ?? '', english(text)]);
     const storedRows = new Set(errors.map(({ line }) => line)).size;
     if (storedRows < failed)
@@ -333,12 +334,6 @@ export const failedRowsCsv = operation({
     return csvStream(['line', 'field', 'value', 'text'], [rows]);
   },
 });
-
-/** Returns the report of an uploaded file. Throws 404 if the file was not imported. */
-function uploadReport(context: Context, { report }: UploadedFile): Pick<ImportReport, 'failed' | 'errors'> {
-  // The report of a file that imported nothing is not stored.
-  return report?.id === 0 ? report : requireReport(context, report?.id);
-}
 
 function requireReport({ db, accountId }: Context, id: unknown): Pick<ImportReport, 'failed' | 'errors'> {
   const row = db
