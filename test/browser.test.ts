@@ -72,7 +72,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       t.notOk(wide, `nothing sticks out on a ${width}`);
     }
     const operation = page.locator('section').filter({ has: heading }).last();
-    t.match(await operation.innerText(), `curl '${origin}/api/contacts-type`);
+    await operation.filter({ hasText: `curl '${origin}/api/contacts-type` }).waitFor();
     await page
       .getByLabel('Value')
       .nth(0)
@@ -184,6 +184,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.match(stored(), 'https://shop.example/((first_name))');
 
     await canvas.getByText('Hello ((first_name|you))').dblclick();
+    await canvas.locator('[contenteditable=true]').waitFor();
     await page.keyboard.press('End');
     await page.keyboard.type(' Typed here.');
     await page.getByLabel('Insert merge tag').selectOption('((city))');

@@ -351,7 +351,7 @@ t.test(
     });
     await until(() => uploads().length === sockets.length);
     const page = async () => (await app.page('GET', '/campaigns', { headers: { ...FROM_PAGE, cookie } })).status;
-    const open = () => Promise.race([page(), setTimeout(10_000, 'never answered', { ref: false })]);
+    const open = () => Promise.race([page(), setTimeout(60_000, 'never answered', { ref: false })]);
     t.equal(await open(), 200);
     await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));
     t.equal(await open(), 200);

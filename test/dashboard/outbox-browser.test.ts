@@ -38,10 +38,12 @@ t.test(
     t.match(countersOf(app), { total_opens: 0 }, 'a preview counts as no open');
 
     app.clock.advance(60_000);
+    const pixel = page.waitForResponse((response) => new URL(response.url()).pathname.startsWith('/o/'));
     await page.getByRole('link', { name: 'Open as the recipient' }).click();
     await page.getByText('This counts as an open').waitFor();
     const frame = page.frameLocator('iframe');
     await frame.getByText('Hello Anna').waitFor();
+    await pixel;
     flushHits(app);
     t.match(countersOf(app), { total_opens: 1, unique_opens: 1 });
 
@@ -61,8 +63,9 @@ t.test(
       t.equal(await page.locator('.stat', { hasText: figure }).locator('dd').first().innerText(), '1', figure);
     await page.goto(`${origin}/outbox/${mail}`);
     await page.getByRole('link', { name: 'Open the contact' }).click();
+    await page.waitForURL('**/contacts/*');
     for (const event of ['Opened', 'Clicked', 'Unsubscribed'])
-      t.ok(await page.locator('main').getByText(event).count(), event);
+      await page.locator('main').getByText(event).first().waitFor();
     t.strictSame([outside, complaints], [[], []]);
   },
 );

@@ -6,6 +6,7 @@ import { startApp } from '../support/app.ts';
 import { launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 async function start(t: Test) {
   const app = await startApp(t);
@@ -68,8 +69,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.goto(`${origin}/contacts/1`, { waitUntil: 'networkidle' });
     await page.locator('a[href="/contacts/1/export"]').hover();
     await page.locator('.sidebar a[href="/campaigns"]').first().hover();
-    for (let tries = 0; !ahead.includes('/campaigns') && tries < 100; tries++) await page.waitForTimeout(50);
-    t.ok(ahead.includes('/campaigns'));
+    await until(() => ahead.includes('/campaigns'));
     t.notOk(ahead.some((path) => path.includes('export')));
     await page.locator('.sidebar a[href="/campaigns"]').first().click();
     await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();

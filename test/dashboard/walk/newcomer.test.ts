@@ -123,7 +123,7 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
     new URL(/(?<=https:\/\/mail\.shop\.example)\/verify\/\S+/.exec(confirmation)?.[0] ?? '', welcome).href,
   );
   await hands.press(button('Yes, confirm this address'));
-  await page.getByText('olive@shop.example').first().waitFor();
+  await page.getByRole('heading', { name: 'Address confirmed' }).waitFor();
   await page.goto(new URL('/', welcome).href);
 
   await importPeople(PEOPLE, 'Readers');

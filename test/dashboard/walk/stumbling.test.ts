@@ -43,15 +43,14 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       const page = await open(t, '/contacts/new');
       await page.getByLabel('E-mail', { exact: true }).fill('nobody@localhost');
       await page.keyboard.press('Enter');
-      await page.locator('[aria-invalid]').waitFor();
-      t.equal(await page.evaluate('document.activeElement.name'), 'email');
+      await page.locator('[name=email][aria-invalid]:focus').waitFor();
       const { page: login } = await openTab(t, browser, service.origin);
       await login.goto(`${service.origin}/login`);
       await login.getByLabel('E-mail address').fill('ada@example.org');
       await login.getByLabel('Password').fill('not this password');
       await login.keyboard.press('Enter');
       await login.locator('.notice.bad').waitFor();
-      t.equal(await login.evaluate('document.activeElement.name'), 'password');
+      await login.locator('[name=password]:focus').waitFor();
     },
   );
 
@@ -73,6 +72,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     });
     await page.getByRole('button', { name: 'Als Segment speichern' }).click();
     await page.locator('main a[href$="/edit"]').click();
+    await page.waitForURL(/\/edit$/);
     t.match(await page.locator('main').innerText(), '„Von allen Mails abgemeldet“');
     const reason = page.getByLabel('Grund', { exact: true });
     t.equal(await reason.locator('option:checked').innerText(), 'Von allen Mails abgemeldet');

@@ -65,6 +65,11 @@ export function timed(hands: Hands): { hands: Hands; seconds: () => number } {
 const MAX_TABS = 400;
 const MAX_PRESSES = 4;
 const CHOOSER_MS = 10_000;
+/** After this time, browsers take the next key as the beginning of the name of another option. */
+const FORGOTTEN_MS = 1500;
+
+/** Returns true if Enter on the focused element opens another page: a link, or a button that sends a form. */
+const LEADS_AWAY = `document.activeElement.matches('a[href], button:not([type=button], [popovertarget])')`;
 
 /** Only presses keys: Tab to come to a control, and what the control knows. */
 export function keyboard(page: Page): Hands {
@@ -91,7 +96,13 @@ export function keyboard(page: Page): Hands {
   return {
     async press(target) {
       await reach(target);
+      const leadsAway = Boolean(await page.evaluate(LEADS_AWAY));
+      // What comes next is on the page that follows. A control of the same name may be on this one, too.
+      const followed = leadsAway
+        ? page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame() })
+        : null;
       await page.keyboard.press('Enter');
+      await followed;
     },
     async type(target, text) {
       await reach(target);
@@ -100,7 +111,14 @@ export function keyboard(page: Page): Hands {
     },
     async pick(target, option) {
       await reach(target);
-      await page.keyboard.type(option);
+      const chosen = () => target.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
+      // A busy browser may take the keys for those of several options; a person types again.
+      for (let tries = 0; tries < MAX_PRESSES; tries++) {
+        await page.keyboard.type(option);
+        if ((await chosen()) === option) return;
+        await page.waitForTimeout(FORGOTTEN_MS);
+      }
+      throw new Error(`the keys choose ${await chosen()} instead of ${option}`);
     },
     async tick(target) {
       await reach(target);
