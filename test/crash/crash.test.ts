@@ -17,12 +17,11 @@ t.test('killed at random moments of a send, nobody is missing and the duplicates
       landed++;
       t.pass('the kill landed inside the send');
     }
-    const isEnough = isLong ? landed > before : landed === kills;
-    t.ok(isEnough, `${landed - before} kills landed inside the send`);
+    t.ok(landed > before, `${landed - before} kills landed inside the send`);
     const { problems, duplicates, bound } = await send.finish();
     t.same(problems, [], `${duplicates} duplicates, at most ${bound}`);
     if (isLong) t.comment(`${landed} kills so far; ${duplicates} duplicates, at most ${bound}`);
-    if (!isEnough) break;
+    if (landed === before) break;
   }
 });
 

@@ -10,7 +10,7 @@ import { pathIn, solvedProof, TYPING_MS } from '../support/forms.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
 import { Service, type Sink, startSink } from '../support/service.ts';
 
-const MAX_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 60_000;
 
 async function startForm(t: Test) {
   const sink = await startSink(t);

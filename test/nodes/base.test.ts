@@ -58,9 +58,10 @@ t.test('the connection is made when a server comes up later, and again after it 
   await servers[0]?.start();
   const connection = await connecting;
   t.teardown(() => connection.close());
+  const changes = connection.status();
   await servers[0]?.end('SIGKILL');
   await servers[0]?.start();
-  for await (const { type } of connection.status()) if (type === 'reconnect') break;
+  for await (const { type } of changes) if (type === 'reconnect') break;
   await makeStreams(connection);
   t.equal(lines[0], 'NATS cannot be reached; trying again');
 });

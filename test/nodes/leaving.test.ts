@@ -12,7 +12,7 @@ import { open } from './world.ts';
 
 const PEOPLE = 3000;
 /** After they are in the file: by then nodes know them, and what was in flight has ended. */
-const SETTLED_MS = 1500;
+const SETTLED_MS = 4000;
 const NOBODY = {
   findEmail: () => undefined,
   unsigned: { deliveries: 0, mailings: 0, addresses: 0 },

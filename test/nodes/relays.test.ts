@@ -89,10 +89,8 @@ t.test('a relay that refuses the sender holds the mailing on every node, and nob
   const send = await FleetSend.prepare(t, { people: 600, rate: 0, nodes: 2, service });
   await send.start();
   await send.until(() => send.read('SELECT state FROM mailings').state === 'held');
-  await setTimeout(SETTLED_MS);
-  const before = asked;
-  await setTimeout(SETTLED_MS);
-  t.equal(asked, before, 'no node asks the relay any more');
+  // A slow machine takes longer until no node asks the relay any more.
+  for (let before = -1; before !== asked; await setTimeout(SETTLED_MS)) before = asked;
   t.same(send.counts(), { states: '{"0":600}' }, 'everybody waits');
   refuses = false;
   await send.command('resume');
@@ -135,10 +133,11 @@ t.test('the rate of a relay is for all nodes together', { skip }, async (t) => {
   await send.start();
   await send.until(async () => (await send.taken()) > 2 * rate);
   // Each node begins with the allowance of a second, so it is counted after that.
-  const [from, at] = [await send.taken(), Date.now()];
+  const at = Date.now();
+  const from = await send.taken();
   await send.until(async () => (await send.taken()) > from + 4 * rate);
-  const most = rate * ((Date.now() - at) / 1000 + 2);
   const sent = (await send.taken()) - from;
+  const most = rate * ((Date.now() - at) / 1000 + 2);
   t.ok(sent <= most, `${sent} mails, at most ${most}`);
 });
 
