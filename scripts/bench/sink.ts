@@ -8,7 +8,7 @@
  *
  * On the control port, GET / answers with totals; GET /recipients with the number of mails of each recipient, or with their Message-IDs
  * under `--record`; GET /taken, under `--record`, with every mail, the name by which its client introduced itself and the time when the
- * mail began, in epoch milliseconds. POST /reset forgets all of this.
+ * mail began, in epoch milliseconds. POST /reset forgets all of this; POST /rate/N changes the rate.
  */
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
     control: { type: 'string', default: '0' },
   },
 });
-const rate = Number(options.rate);
+let rate = Number(options.rate);
 const latency = Number(options.latency);
 
 const GREETING = Buffer.from('220 sink ESMTP\r\n');
@@ -159,7 +159,9 @@ class Client {
 const smtp = createServer({ noDelay: true }, (socket) => new Client(socket));
 
 const control = createHttpServer((request, response) => {
-  if (request.method === 'POST') {
+  const newRate = /^\/rate\/(\d+)$/.exec(request.url ?? '')?.[1];
+  if (request.method === 'POST' && newRate !== undefined) rate = Number(newRate);
+  else if (request.method === 'POST') {
     totals = { messages: 0, bytes: 0, connections: 0 };
     recipients = new Map();
     messageIds = new Map();

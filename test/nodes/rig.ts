@@ -83,6 +83,8 @@ export interface CountingRelay {
   /** The port for mail. */
   port: number;
   ask<T>(what: string): Promise<T>;
+  /** From now on it takes so many mails a second; 0: any. */
+  pace(rate: number): Promise<void>;
 }
 
 /** Starts one that takes so many mails a second; 0: any. */
@@ -97,6 +99,9 @@ export async function startRelay(t: Ends, rate: number): Promise<CountingRelay> 
     async ask<T>(what: string): Promise<T> {
       const answer = await fetch(`http://127.0.0.1:${control}/${what}`);
       return JSON.parse(await answer.text());
+    },
+    async pace(newRate) {
+      await fetch(`http://127.0.0.1:${control}/rate/${newRate}`, { method: 'POST' });
     },
   };
 }
@@ -194,8 +199,8 @@ export class FleetSend {
     return this.read('SELECT finished_at IS NOT NULL AS over FROM mailings').over === 1;
   }
 
-  async until(reached: () => Promise<boolean> | boolean, ms = PATIENCE_MS): Promise<void> {
-    for (const end = Date.now() + ms; Date.now() < end; await pause(20)) if (await reached()) return;
+  async until(reached: () => Promise<boolean> | boolean): Promise<void> {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(20)) if (await reached()) return;
     throw new Error(`it does not get there: ${JSON.stringify(this.counts())}`);
   }
 

@@ -143,7 +143,7 @@ t.test(
     const { state } = await manager.streams.info(STREAM.results);
     await manager.streams.purge(STREAM.results, { seq: state.last_seq });
     send.links.service.mend();
-    await send.until(async () => (await north.beat({ brain })).brain !== brain, 60_000);
+    await send.until(async () => (await north.beat({ brain })).brain !== brain);
     t.pass('the nodes are asked what they have');
   },
 );
