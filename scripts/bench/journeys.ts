@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { createSegment } from '../../src/audience/segments/segments.ts';
-import { enqueueDueMails, NewMails } from '../../src/automations/enrolment.ts';
+import { NewMails, takeDueSteps } from '../../src/automations/enrolment.ts';
 import { readConfig } from '../../src/config.ts';
 import { AUTOMATION_STATUS, automationSchedules, automations } from '../../src/database/schema/index.ts';
 import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
@@ -77,7 +77,7 @@ await inFolder(async (folder) => {
       .prepare<[number], number>('SELECT count(*) FROM enrolments WHERE automation_id = ? AND position = 0')
       .pluck();
     const result = await measureWork(contacts, async () => {
-      for (let done = 0, moved = -1; done < contacts && moved !== 0; done += moved) moved = await enqueueDueMails(deps);
+      for (let done = 0, moved = -1; done < contacts && moved !== 0; done += moved) moved = await takeDueSteps(deps);
     });
     if (waiting.get(id) !== 0) throw new Error('some contacts still wait at the step');
     client.prepare('UPDATE automations SET status = 0 WHERE id = ?').run(id);

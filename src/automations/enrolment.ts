@@ -1,6 +1,6 @@
 /**
- * Enrolments in automations: entering, waiting, taking the next step, and exiting. Entering and taking a step handle one page of rows,
- * found through an index, in one short transaction, so that a hundred thousand contacts who enter at once delay nothing else.
+ * Lets enrolled contacts take the steps of their automations. A step is taken for one page of rows, found through an index, in one short
+ * transaction, so that a hundred thousand contacts who entered at once delay nothing else.
  */
 import type { Database } from 'better-sqlite3';
 import { eq, sql } from 'drizzle-orm';
@@ -24,7 +24,6 @@ import {
   endReason,
   endReasonOf,
   enrolmentEnd,
-  enrolmentMoves,
   exitByStep,
   finishDueEnrolments,
   lastStep,
@@ -52,7 +51,7 @@ import { type Acting, type AtStep, act, CHANGES_CONTACTS, setField, type Taken }
 import { type UsedValues, usedChange, usedField, usedFields, usedValues } from './used-values.ts';
 import { endWaits, type WaitingContact, type WaitStep, waitColumns } from './waits.ts';
 
-/** The number of recorded changes that are applied, or of contacts who take a step, in one transaction. */
+/** The number of contacts who take a step in one transaction. */
 const PAGE_ROWS = 250;
 /** Larger pages for kinds of steps that write less for each contact, so that such a page still takes only a few milliseconds. */
 const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 2000, split: 2000, set_field: 1000 };
@@ -60,70 +59,6 @@ const STEP_ROWS: Partial<Record<Schedule['kind'], number>> = { if: 2000, split: 
 const RULES_AT_ONCE = 20_000;
 /** The smallest page of contacts whom a step changes, however many segment rules the account has. */
 const MIN_ROWS = 10;
-
-/** A recorded change of an automation's target or of a contact who waits in it. `happened_at`: epoch milliseconds. */
-interface Change {
-  id: number;
-  automation_id: number;
-  address_id: number;
-  contact_id: number | null;
-  change: 'joined' | 'let_in' | 'left' | 'goal' | 'exit' | 'arrived' | 'changed';
-  step_id: number | null;
-  event_key: string | null;
-  happened_at: number;
-}
-
-/** The id of the account whose changes were applied last, so that accounts take turns. */
-let lastAccount = 0;
-
-/** SQL: the id of the next account with recorded changes after the given one; the first such account after the last; null if none has any. */
-export const NEXT_CHANGED_ACCOUNT = `
-  SELECT ifnull((SELECT min(user_id) FROM membership_changes WHERE user_id > ?), (SELECT min(user_id) FROM membership_changes))`;
-
-/** SQL: recorded changes of an account that have not been applied, oldest first. */
-export const MEMBERSHIP_CHANGES_PAGE = `
-  SELECT m.id, m.automation_id, m.address_id, m.contact_id, m.change, m.step_id, m.event_key, m.happened_at
-  FROM membership_changes m WHERE m.user_id = ? ORDER BY m.id LIMIT ?`;
-
-/**
- * Applies the next page of recorded changes, in their order within each account: enrols contacts who joined, ends the
- * enrolments of contacts who left the target, and wakes contacts who waited for what happened. Accounts take turns, so that many
- * changes of one account do not delay others. Returns the number of applied changes. Joins are recorded only while the automation is
- * live; a recorded join still counts if the automation has been paused since then.
- */
-export function applyMembershipChanges(client: Database): number {
-  const nextAccount = client.prepare<[number], number | null>(NEXT_CHANGED_ACCOUNT).pluck();
-  // Look before the transaction begins, because an immediate transaction takes the write lock from requests even if there is nothing to do.
-  if (!nextAccount.get(lastAccount)) return 0;
-  return client
-    .transaction(() => {
-      let applied = 0;
-      for (
-        let account = nextAccount.get(lastAccount);
-        account && applied < PAGE_ROWS;
-        account = nextAccount.get(account)
-      ) {
-        lastAccount = account;
-        applied += applyChanges(client, account, PAGE_ROWS - applied);
-      }
-      return applied;
-    })
-    .immediate();
-}
-
-/** Applies up to `limit` recorded changes of an account. Returns the number of applied changes. */
-function applyChanges(client: Database, account: number, limit: number): number {
-  const page = client.prepare<[number, number], Change>(MEMBERSHIP_CHANGES_PAGE).all(account, limit);
-  const { enter, leaveTarget, joinEndSegment, wake } = enrolmentMoves(client);
-  for (const { id: _id, change, happened_at: at, ...row } of page) {
-    if (change === 'joined' || change === 'let_in') enter({ ...row, at });
-    else if (change === 'left') leaveTarget({ ...row, at });
-    else if (change === 'arrived' || change === 'changed') wake({ ...row, at, change });
-    else joinEndSegment({ ...row, at }, change);
-  }
-  client.prepare('DELETE FROM membership_changes WHERE user_id = ? AND id <= ?').run(account, page.at(-1)?.id);
-  return page.length;
-}
 
 /**
  * SQL: true if contacts can take steps of the automation. It must be live, and no enrolment may be waiting to be moved after a change of
@@ -161,7 +96,7 @@ const IS_NEXT = `@schedule = (SELECT n.id FROM automation_schedules n WHERE n.au
  * @param keepsValues Whether the log keeps the values that decided at a step. False in a replay, because the values that contacts had in
  *   the past are not known.
  */
-export async function enqueueDueMails(deps: StepDeps, keepsValues = true): Promise<number> {
+export async function takeDueSteps(deps: StepDeps, keepsValues = true): Promise<number> {
   const { db, clock, log, newMails } = deps;
   const client = db.$client;
   const now = clock.now().getTime();

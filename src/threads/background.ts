@@ -12,7 +12,8 @@ import { recomputeDueSegments } from '../audience/segments/recompute.ts';
 import { continueSunsets } from '../audience/sunset/daily-check.ts';
 import { continueBackfills } from '../automations/backfill.ts';
 import { DateEntries } from '../automations/date-entries.ts';
-import { applyMembershipChanges, enqueueDueMails, NewMails } from '../automations/enrolment.ts';
+import { NewMails, takeDueSteps } from '../automations/enrolment.ts';
+import { applyMembershipChanges } from '../automations/membership-changes.ts';
 import { continueMoves } from '../automations/move-enrolments.ts';
 import { followTimeZone } from '../automations/waits.ts';
 import { UnusedAttachments } from '../campaigns/attachments.ts';
@@ -256,7 +257,7 @@ export class Background {
 
   /** Takes due steps of automations. Returns true if there are more. */
   async #takeSteps(): Promise<boolean> {
-    const moved = await enqueueDueMails({ ...this.#deps, newMails: this.#newMails });
+    const moved = await takeDueSteps({ ...this.#deps, newMails: this.#newMails });
     return moved > 0 || this.#newMails.isUnderWay;
   }
 

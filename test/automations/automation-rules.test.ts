@@ -1,7 +1,8 @@
 /** Edge cases of the rules of automations: the smallest examples in which the code and the model once differed. */
 import t, { type Test } from 'tap';
-import { FIRST_DUE, MEMBERSHIP_CHANGES_PAGE, NEXT_CHANGED_ACCOUNT } from '../../src/automations/enrolment.ts';
+import { FIRST_DUE } from '../../src/automations/enrolment.ts';
 import { setLive } from '../../src/automations/go-live.ts';
+import { MEMBERSHIP_CHANGES_PAGE, NEXT_CHANGED_ACCOUNT } from '../../src/automations/membership-changes.ts';
 import { readConfig } from '../../src/config.ts';
 import { LEAVE_TARGET } from '../../src/delivery/queue/enrolment-state.ts';
 import type { Mail } from './automation-model.ts';

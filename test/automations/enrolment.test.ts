@@ -1,6 +1,6 @@
 /** Who gets the mails of an automation, and when. */
 import t from 'tap';
-import { applyMembershipChanges } from '../../src/automations/enrolment.ts';
+import { applyMembershipChanges } from '../../src/automations/membership-changes.ts';
 import { DAY, HOUR, mailsInBrief, mailsOf, withWelcomeSeries } from '../support/automations.ts';
 
 t.test('a person who joins while it is live gets each mail in time; one who was there before none', async (t) => {

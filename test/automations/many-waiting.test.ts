@@ -2,7 +2,8 @@
 import { eq } from 'drizzle-orm';
 import t from 'tap';
 import { removeSchedule } from '../../src/automations/automations.ts';
-import { applyMembershipChanges, enqueueDueMails, NewMails } from '../../src/automations/enrolment.ts';
+import { NewMails, takeDueSteps } from '../../src/automations/enrolment.ts';
+import { applyMembershipChanges } from '../../src/automations/membership-changes.ts';
 import { continueMoves, moveOrStore, movesTo, orderSteps } from '../../src/automations/move-enrolments.ts';
 import { readConfig } from '../../src/config.ts';
 import { connect, type Db } from '../../src/database/open.ts';
@@ -48,7 +49,7 @@ async function withMany(t: Parameters<typeof withWelcomeSeries>[0]) {
       log: () => undefined,
       newMails: new NewMails(),
     };
-    t.equal(await enqueueDueMails(deps), 0, 'no mail is enqueued for whoever is due');
+    t.equal(await takeDueSteps(deps), 0, 'no mail is enqueued for whoever is due');
     killed.$client.close();
     app.restartBackground();
     await app.background();

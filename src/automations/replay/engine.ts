@@ -33,7 +33,8 @@ import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '../../units.ts';
 import { type Automation, type ListedSchedule, listSchedules } from '../automations.ts';
 import { DateEntries } from '../date-entries.ts';
-import { applyMembershipChanges, enqueueDueMails, NewMails } from '../enrolment.ts';
+import { NewMails, takeDueSteps } from '../enrolment.ts';
+import { applyMembershipChanges } from '../membership-changes.ts';
 import { markLive } from '../status.ts';
 import { readHistory, type Scope, segmentsOf } from './history.ts';
 import { HistoryPlayer } from './history-player.ts';
@@ -224,11 +225,11 @@ class Run {
   }
 
   /** Lets due enrolments take their steps. Returns the number of handled enrolments. */
-  async #takeSteps(deps: Parameters<typeof enqueueDueMails>[0]): Promise<number> {
-    if (this.#keptSegments === null) return enqueueDueMails(deps, false);
+  async #takeSteps(deps: Parameters<typeof takeDueSteps>[0]): Promise<number> {
+    if (this.#keptSegments === null) return takeDueSteps(deps, false);
     const client = this.#view.$client;
     client.prepare<[string]>('INSERT INTO temp.replay_kept SELECT value FROM json_each(?)').run(this.#keptSegments);
-    const taken = await enqueueDueMails(deps, false);
+    const taken = await takeDueSteps(deps, false);
     client.prepare<[]>('DELETE FROM temp.replay_kept').run();
     return taken;
   }

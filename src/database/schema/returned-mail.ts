@@ -20,7 +20,7 @@ export const providerIntakes = sqliteTable(
     sealed_secret: text(),
     /** For Amazon SNS: the topic that was confirmed first. Only this topic is accepted from then on. */
     topic: text(),
-    /** The number of events by their effect. */
+    /** The number of events by their effect (`Effect` in src/delivery/feedback/providers/provider-event.ts). */
     permanent: integerOrZero(),
     returned: integerOrZero(),
     temporary: integerOrZero(),

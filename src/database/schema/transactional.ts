@@ -81,7 +81,9 @@ export const transactionalPieces = sqliteTable(
   {
     /** The utr of the mail. */
     utr: text().notNull(),
+    /** The index of the attachment among those of the mail. */
     attachment: integer().notNull(),
+    /** The index of the piece in the attachment. */
     number: integer().notNull(),
     bytes: blob({ mode: 'buffer' }).notNull(),
   },

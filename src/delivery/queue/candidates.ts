@@ -73,7 +73,7 @@ export class Candidates {
   }
 
   /**
-   * Returns up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds), with the data in `wanted`. Recipients
+   * Returns up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds of the steady clock), with the data in `wanted`. Recipients
    * whose contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
    */
   due(mailing: ClaimedMailing, wanted: ClaimNeeds, limit: number, steady: number): Candidate[] {
@@ -86,13 +86,15 @@ export class Candidates {
   }
 
   /**
-   * Reads candidates. Of a canary, it reads only the recipients of the first batch and those being retried. The others are due at 0 and are
+   * Reads candidates. Of a canary, it reads only the recipients of the first batch and those being retried. The others (`DUE.atOnce`) are
    * not read.
    */
   #read({ id, is_canary }: ClaimedMailing, statement: DueStatement, limit: number, steady: number): Candidate[] {
     if (is_canary === 0) return statement.all(id, DUE.canary, steady, limit);
     const first = statement.all(id, DUE.canary, DUE.next, limit);
-    return first.length === limit ? first : [...first, ...statement.all(id, 1, steady, limit - first.length)];
+    return first.length === limit
+      ? first
+      : [...first, ...statement.all(id, DUE.atOnce + 1, steady, limit - first.length)];
   }
 
   #statementWith({ fields, tracking }: ClaimNeeds): DueStatement {

@@ -112,21 +112,31 @@ export function contactRules(db: Db, question: Question): CheckedRule[] {
   const client = db.$client;
   const { account, address, group } = question;
   const exists = findContactAt(client, address) !== null;
-  const lists = listUnsubscriptions(client, account, address);
-  const all = lists.find(({ unsubscribe_groups_id: id }) => id === null);
-  const left = lists.find(({ unsubscribe_groups_id: id }) => id !== null && id === group);
+  const unsubscriptions = listUnsubscriptions(client, account, address);
+  const fromAll = unsubscriptions.find(({ unsubscribe_groups_id: id }) => id === null);
+  const fromGroup = unsubscriptions.find(({ unsubscribe_groups_id: id }) => id !== null && id === group);
   const since = (entry: { created_at: string }) => sentence('why_unsubscribed', { time: minuteOf(entry.created_at) });
   const suppression = findSuppressionReason(client, account, address);
-  const stopped = client
+  const inactive = client
     .prepare<[number], 0 | 1>(`SELECT ${isInactive('p')} FROM (SELECT ? AS address_id) p`)
     .pluck()
     .get(address);
   return [
     checked('contact', exists, sentence(exists ? 'why_contact' : 'why_no_contact'), 'why_contact_change'),
-    checked('unsubscribed', !all, all ? since(all) : sentence('why_not_unsubscribed'), 'why_unsubscribed_change'),
-    checked('group', !left, left ? since(left) : sentence('why_not_unsubscribed'), 'why_unsubscribed_change'),
+    checked(
+      'unsubscribed',
+      !fromAll,
+      fromAll ? since(fromAll) : sentence('why_not_unsubscribed'),
+      'why_unsubscribed_change',
+    ),
+    checked(
+      'group',
+      !fromGroup,
+      fromGroup ? since(fromGroup) : sentence('why_not_unsubscribed'),
+      'why_unsubscribed_change',
+    ),
     checked('suppression', suppression === null, suppression ?? sentence('why_not_suppressed'), 'why_lift'),
-    checked('inactive', stopped !== 1, sentence(stopped === 1 ? 'inactive' : 'why_active'), 'why_inactive_change'),
+    checked('inactive', inactive !== 1, sentence(inactive === 1 ? 'inactive' : 'why_active'), 'why_inactive_change'),
     ...capRules(db, question),
   ];
 }

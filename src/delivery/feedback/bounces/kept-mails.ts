@@ -14,13 +14,14 @@ const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
 const MAX_LINE = 500;
 const MAX_ADDRESSES = 20;
+/** Matches an address in a text, also with the @ encoded as in a URL or in quoted-printable, and without the quotes and brackets around it. */
 const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;
 /** Matches characters that separate an address from other parts of a URL. */
 const IN_LINKS = /[/?&=#]/;
 /** Matches punctuation around an address in a sentence. */
 const PUNCTUATION = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 
-/** Stores the beginning of a mail, and removes the oldest mails beyond 200. */
+/** Stores the beginning of a mail, and removes the oldest mails beyond `MAX_ROWS`. */
 export function keepRoleMail(client: Database, mailbox: RoleMailbox, mail: RoleMail, clock: Clock): void {
   const censor = addressCensor(client);
   const row = {
@@ -87,8 +88,8 @@ function wholeWords(text: string, most: number): string {
 }
 
 /**
- * Returns a function that removes the addresses of erased contacts from a text. To limit the cost, it removes all addresses after the first
- * twenty without looking them up.
+ * Returns a function that removes the addresses of erased contacts from a text. To limit the cost, it removes all addresses after the
+ * first `MAX_ADDRESSES` without looking them up.
  */
 function addressCensor(client: Database): (text: string) => string {
   const accounts = accountsWithErased(client);

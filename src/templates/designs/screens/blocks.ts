@@ -44,7 +44,8 @@ export async function designBlocks(
     const { user_id } = requireChangeable(params.token);
     const { mjml } = body ?? {};
     const name = nameIn(body);
-    if (typeof mjml !== 'string' || mjml.length > MAX_BLOCK_CHARACTERS) throw new ContentError(sentence('block_empty'));
+    if (typeof mjml !== 'string') throw new ContentError(sentence('block_empty'));
+    if (mjml.length > MAX_BLOCK_CHARACTERS) throw new ContentError(sentence('block_too_large'));
     const document = `<mjml><mj-body>${mjml}</mj-body></mjml>`;
     const json = await withinShare(user_id, () => editTemplate(user_id, document, ''));
     if (json.length > MAX_BLOCK_CHARACTERS) throw new ContentError(sentence('block_too_large'));
