@@ -17,6 +17,12 @@ t.test('the page holds to its policy: only our scripts, nobody frames it', async
   t.match(headers['content-security-policy'], /script-src 'self';.*frame-ancestors 'self'/);
   t.notMatch(headers['content-security-policy'], 'unsafe-eval');
   t.notMatch(text, /(?:src|href)="https?:/);
+  for (const id of ['preview', 'test', 'save'])
+    t.match(
+      text,
+      new RegExp(`<button id="${id}"[^>]* disabled`),
+      'no button can be pressed before the script is there',
+    );
   const assets = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)];
   t.equal(assets.length, 6);
   for (const [, asset = ''] of assets) t.equal((await app.page('GET', asset)).status, 200, asset);
