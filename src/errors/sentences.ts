@@ -180,6 +180,7 @@ export const SENTENCES = {
   file_columns: 'The row has more than {count} columns.',
   file_cell_long: 'A cell is longer than {count} characters.',
   file_cell_unclosed: 'A cell is longer than {count} characters, or a closing quote is missing.',
+  row_text: 'Text follows a closing quote.',
   file_line: 'Line {line}: {text}',
   file_windows: 'The file is not valid UTF-8, so it was read as Windows-1252.',
   file_imported: 'The file has been imported',

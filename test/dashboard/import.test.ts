@@ -240,6 +240,19 @@ t.test('an import questions misspelt domains, and corrects those that are ticked
   ]);
 });
 
+t.test('faults of a file are in the language of the user, with what to do', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)), 'accept-language': 'de' };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const upload = (content: string) =>
+    app.page('POST', '/contacts/import', { headers, multipart: [['file', { filename: 'readers.csv', content }]] });
+  t.match((await upload('em\0ail\nzoe@example.org\n')).text, 'Speichern Sie sie in Ihrem Tabellenprogramm als');
+  const path = String((await upload('email\nzoe@example.org\n"ada"@example.org\n')).headers.location);
+  await app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email' } });
+  await reached(app, path, 'looked');
+  t.match((await app.page('GET', path, { headers })).text, 'Auf ein schließendes Anführungszeichen folgt noch Text.');
+});
+
 t.test('the page before an import has the first 20 rows with every column, old values beside new ones', async (t) => {
   const app = await startApp(t);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };

@@ -109,7 +109,7 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
       });
       for (const line of malformed) {
         staged.rows++;
-        refuse([{ line, field: '', text: 'Text follows a closing quote.' }]);
+        refuse([{ line, field: '', text: stored(sentence('row_text')) }]);
       }
       progress?.read(bytesRead(), size);
     }

@@ -39,7 +39,7 @@ export const designer: Translation<typeof english> = {
   'designer.test.to': 'Einen Test senden an',
   'designer.test.send': 'Speichern und senden',
   'designer.test.who':
-    'Tests können an Adressen Ihrer Absender und Kontakte gehen. Jeder Link zum Designer erlaubt zehn Tests.',
+    'Tests können an Adressen Ihrer Absender und Kontakte gehen. Öffnen Sie nach zehn Tests den Designer neu, um weitere zu senden.',
   'designer.test.sending': 'Wird gesendet …',
   'designer.test.kept': 'Der Test für {email} bleibt im Test-Postausgang, weil es keinen SMTP-Server gibt.',
   'designer.test.sent': 'Ein Test ist unterwegs an {email}',

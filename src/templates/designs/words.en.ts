@@ -36,7 +36,7 @@ export const designer = {
   'designer.test.to': 'Send a test to',
   'designer.test.send': 'Save and send',
   'designer.test.who':
-    'Tests can go to the addresses of your senders and contacts. Each link to the designer allows ten tests.',
+    'Tests can go to the addresses of your senders and contacts. After ten tests, open the designer again to send more.',
   'designer.test.sending': 'Sending …',
   'designer.test.kept': 'The test for {email} is kept in the test outbox, because there is no SMTP server.',
   'designer.test.sent': 'A test is on its way to {email}',

@@ -45,9 +45,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   cause_content: 'Der empfangende Server nimmt diese Art von Inhalt nicht an.',
   cause_sender: 'Der empfangende Server nimmt die Absenderadresse nicht an.',
   cause_policy:
-    'Der empfangende Server lehnt die Mail nach seinen Regeln ab: wegen Ruf, Echtheit des Absenders oder Inhalt.',
+    'Der empfangende Server lehnt die Mail nach seinen Regeln ab: wegen des Rufs Ihrer Domain, der Echtheit des Absenders oder des Inhalts.',
   cause_policy_for_now:
-    'Der empfangende Server hält die Mail nach seinen Regeln zurück: wegen Ruf oder Menge, oder um einen zweiten Versuch zu sehen.',
+    'Der empfangende Server stellt die Mail nach seinen Regeln zurück: wegen des Rufs Ihrer Domain, wegen der Menge, oder weil er Mails neuer Absender erst beim zweiten Versuch annimmt.',
   cause_route: 'Der empfangende Server war nicht erreichbar.',
   cause_expired: 'Die Mail ließ sich nicht rechtzeitig zustellen.',
   cause_system: 'Der empfangende Server hat selbst eine Störung.',
@@ -162,16 +162,23 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   file_too_large: 'Die Datei darf höchstens {count} groß sein.',
   file_line: 'Zeile {line}: {text}',
   file_empty: 'Die Datei ist leer.',
-  file_zip: 'Die Datei ist ein ZIP-Archiv oder eine Excel-Mappe (.xlsx), keine CSV-Datei.',
+  file_zip:
+    'Die Datei ist eine Excel-Mappe (.xlsx) oder ein ZIP-Archiv, keine CSV-Datei. Speichern Sie die Mappe in Ihrem Tabellenprogramm als CSV, oder entpacken Sie das Archiv.',
   file_zip_empty: 'Die Datei ist ein leeres ZIP-Archiv, keine CSV-Datei.',
-  file_gzip: 'Die Datei ist ein gzip-Archiv, keine CSV-Datei.',
-  file_xls: 'Die Datei ist eine Excel-Mappe (.xls), keine CSV-Datei.',
-  file_nul: 'Die Datei enthält NUL-Zeichen: Sie ist keine CSV-Datei oder UTF-16 ohne Byte Order Mark.',
+  file_gzip: 'Die Datei ist ein gepacktes Archiv (gzip), keine CSV-Datei. Entpacken Sie sie zuerst.',
+  file_xls:
+    'Die Datei ist eine Excel-Mappe (.xls), keine CSV-Datei. Speichern Sie sie in Ihrem Tabellenprogramm als CSV.',
+  file_nul:
+    'Die Datei ist keine CSV-Datei oder hat ein Textformat, das sich nicht lesen lässt. Speichern Sie sie in Ihrem Tabellenprogramm als „CSV UTF-8“.',
   file_separator:
-    'Die Zeile sep= muss ein Zeichen nennen, das kein Buchstabe, keine Ziffer und kein Anführungszeichen ist.',
-  file_header_text: 'In der Kopfzeile folgt Text auf ein schließendes Anführungszeichen.',
-  file_header_long: 'Die Kopfzeile ist nach {count} Zeichen nicht zu Ende.',
-  file_quote: 'Ein Anführungszeichen wird nie geschlossen.',
+    'Nach „sep=“ steht das eine Zeichen, das die Spalten trennt, etwa ein Semikolon. Berichtigen oder löschen Sie diese Zeile.',
+  file_header_text:
+    'In der Zeile mit den Spaltennamen folgt Text auf ein schließendes Anführungszeichen. Berichtigen Sie die Zeile, oder speichern Sie die Datei in Ihrem Tabellenprogramm noch einmal als CSV.',
+  file_header_long:
+    'Die Zeile mit den Spaltennamen ist länger als {count} Zeichen. Vielleicht fehlt darin ein schließendes Anführungszeichen.',
+  file_quote:
+    'Ein Anführungszeichen (") wird geöffnet, aber nie geschlossen. Ergänzen Sie das fehlende, oder speichern Sie die Datei in Ihrem Tabellenprogramm noch einmal als CSV.',
+  row_text: 'Auf ein schließendes Anführungszeichen folgt noch Text.',
   file_row_long: 'Die Zeile ist länger als {count} Zeichen.',
   file_columns: 'Die Zeile hat mehr als {count} Spalten.',
   file_cell_long: 'Eine Zelle ist länger als {count} Zeichen.',

@@ -41,7 +41,16 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   held_type_of_own_segment_deleted: 'The list of the chosen segment was deleted',
   content_empty: 'The e-mail has no content.',
   content_long: 'The e-mail has more than 8 million characters.',
-  content_nested: 'The HTML of the e-mail is nested too deeply: more than {count} levels.',
+  content_nested:
+    'The HTML of the e-mail has more than {count} elements inside each other. Simplify it, for example with fewer tables inside tables.',
+  content_not_compiled: 'The template could not be processed: {reason}.',
+  content_overflow: 'it is too large, or too many elements are inside each other',
+  design_nested: 'The HTML of the design has more than {count} elements inside each other. Simplify it.',
+  design_part: 'The code of a block must be a single MJML element.',
+  design_link_expired: 'This link has expired. Copy what you changed and open the designer again.',
+  design_too_many_tests: '{count} test e-mails were sent already. To send more, open the designer again.',
+  feed_status:
+    'The website answered with the error {status}. Open the address in your browser to see whether it is right.',
   content_placeholders: 'The e-mail has {count} merge tags and links: at most {most} are possible.',
   content_placeholders_over: 'The e-mail has more than {count} merge tags and links: at most {most} are possible.',
   content_twice: 'Give either HTML or MJML, not both.',
@@ -71,6 +80,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   inactive: 'inactive for a long time',
+  cause_policy_for_now:
+    'The receiving server puts the e-mail off by its rules: because of reputation or rate, or because it accepts e-mails of new senders only at the second attempt.',
   cause_other_for_now: 'The receiving server asks to try again later.',
   held_cancelled: 'Cancelled before it was sent',
   held_mail: 'The e-mail “{subject}” cannot be sent: {problem}',
@@ -93,6 +104,25 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   file_not_csv: 'The file must be a CSV file.',
   file_not_export: 'The file must be a ZIP, CSV or JSON file.',
   file_too_large: 'The file can be at most {count}.',
+  file_zip:
+    'The file is an Excel workbook (.xlsx) or a ZIP archive, not a CSV file. Save the workbook as CSV in your spreadsheet program, or unpack the archive.',
+  file_xls: 'The file is an Excel workbook (.xls), not a CSV file. Save it as CSV in your spreadsheet program.',
+  file_gzip: 'The file is a compressed archive (gzip), not a CSV file. Unpack it first.',
+  file_nul:
+    'The file is not a CSV file, or has a text format that cannot be read. Save it in your spreadsheet program as “CSV UTF-8”.',
+  file_separator:
+    'After “sep=” comes the one character that separates the columns, such as a semicolon. Correct this line or delete it.',
+  file_header_text:
+    'In the row with the column names, text follows a closing quotation mark. Correct that row, or save the file as CSV again in your spreadsheet program.',
+  file_header_long:
+    'The row with the column names is longer than {count} characters. Perhaps a closing quotation mark is missing in it.',
+  file_quote:
+    'A quotation mark (") is opened but never closed. Add the missing one, or save the file as CSV again in your spreadsheet program.',
+  file_cell_unclosed: 'A cell is longer than {count} characters, or a closing quotation mark is missing.',
+  row_text: 'Text follows a closing quotation mark.',
+  archive_broken:
+    'The ZIP archive is damaged, encrypted, or of a kind that cannot be read. Make a new one without a password.',
+  export_json: 'The file {name} cannot be read, because it is not valid JSON. Export it again from the other service.',
   file_windows: 'The file has an older text format (Windows-1252). Check that letters such as é and ö look right.',
   column_zones:
     'Values of {name} that are not a time zone such as Europe/Berlin: {count} ({values}). For these contacts, campaigns in each contact’s own time zone use country and state.',

@@ -24,7 +24,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   design_no_subject: 'Die Mail braucht einen Betreff.',
   design_empty: 'Es gibt keine Gestaltung, die gespeichert werden kann.',
   design_too_many_tests:
-    'Über diesen Link wurden schon {count} Testmails gesendet. Mit einem neuen Link geht es weiter.',
+    'Es wurden schon {count} Testmails gesendet. Öffnen Sie den Designer neu, um weitere zu senden.',
   test_foreign_address: 'Tests gehen nur an Adressen Ihrer Absender und Kontakte; {address} gehört nicht dazu.',
   test_refused: '{address} ({reason})',
   test_refused_more: '{who}, {more}',
@@ -50,12 +50,13 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   content_empty: 'Die Mail hat keinen Inhalt.',
   content_long: 'Die Mail hat mehr als 8 Millionen Zeichen.',
-  content_nested: 'Das HTML der Mail ist zu tief verschachtelt: mehr als {count} Ebenen.',
+  content_nested:
+    'Im HTML der Mail stehen mehr als {count} Elemente ineinander. Vereinfachen Sie es, etwa mit weniger Tabellen in Tabellen.',
   content_placeholders: 'Die Mail hat {count} Platzhalter und Links; möglich sind höchstens {most}.',
   content_placeholders_over: 'Die Mail hat mehr als {count} Platzhalter und Links; möglich sind höchstens {most}.',
   content_complicated: 'Die Vorlage ist zu groß oder zu kompliziert.',
   content_not_compiled: 'Die Vorlage ließ sich nicht verarbeiten: {reason}.',
-  content_overflow: 'sie ist zu groß oder zu tief verschachtelt',
+  content_overflow: 'sie ist zu groß, oder zu viele Elemente stehen ineinander',
   mjml_parts: 'Das JSON der Vorlage hat mehr als {count} Teile.',
   mjml_not_json: 'Die Vorlage ist kein gültiges JSON.',
   mjml_no_document: 'Die Vorlage ist kein MJML-Dokument: Sie muss ein Objekt mit dem tagName mjml sein.',
@@ -73,8 +74,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Vorlage nennt eine Schrift mit anderen Zeichen als Buchstaben, Ziffern, Leerzeichen und Bindestrichen.',
   mjml_unknown: 'Die Vorlage verwendet ein Element, das es in MJML nicht gibt: {name}.',
   design_too_large: 'Die Gestaltung ist zu groß und lässt sich nicht speichern.',
-  design_part: 'Ein Teil in MJML ist nicht genau ein Element.',
-  design_nested: 'Das HTML der Gestaltung ist mehr als {count} Ebenen tief verschachtelt.',
+  design_part: 'Der Code eines Bausteins muss ein einzelnes MJML-Element sein.',
+  design_nested: 'Im HTML der Gestaltung stehen mehr als {count} Elemente ineinander. Vereinfachen Sie es.',
   design_not_mjml: 'Die Gestaltung ist kein MJML-Dokument.',
 
   // Feeds.
@@ -85,7 +86,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   feeds_many: 'Ein Konto kann höchstens {count} Feeds haben: Löschen Sie zuerst einen',
   feed_is_held: 'Der Feed ist pausiert: Senden oder überspringen Sie zuerst die wartenden Beiträge',
   feed_not_held: 'Der Feed ist nicht pausiert',
-  feed_status: 'Die Antwort hatte den Status {status}.',
+  feed_status:
+    'Die Website hat mit dem Fehler {status} geantwortet. Öffnen Sie die Adresse in Ihrem Browser, um zu sehen, ob sie stimmt.',
   feed_large: 'Der Feed ist größer als {size} MB.',
   feed_redirects: 'Die Adresse leitet zu oft weiter.',
   feed_empty: 'Der Feed hat keine Beiträge.',
@@ -117,7 +119,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_best_hour_open: 'Die beste Stunde des Kontakts, innerhalb von 24 Stunden nach dem Beginn.',
   why_local_time_change: 'Auf die Zeit des Kontakts warten.',
   why_no_canary: 'Es ist keine erste Gruppe eingestellt.',
-  why_canary_planned: 'Die erste Gruppe wird {percent} % der Kontakte sein.',
+  why_canary_planned: 'Die erste Gruppe wird {percent} % der Kontakte umfassen.',
   why_canary_over: 'Die erste Gruppe ist abgeschlossen.',
   why_in_canary: 'Der Kontakt ist in der ersten Gruppe.',
   why_canary_choosing: 'Die erste Gruppe wird gerade gewählt.',
@@ -204,10 +206,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   // Exports of other services.
   file_not_export: 'Die Datei muss eine ZIP-, CSV- oder JSON-Datei sein.',
-  archive_broken: 'Das ZIP-Archiv ist beschädigt, verschlüsselt oder von einer Art, die sich nicht lesen lässt.',
+  archive_broken:
+    'Das ZIP-Archiv ist beschädigt, verschlüsselt oder von einer Art, die sich nicht lesen lässt. Packen Sie die Dateien noch einmal, ohne Passwort.',
   archive_entries: 'Das ZIP-Archiv hat mehr als {count} Dateien.',
   archive_large: 'Das ZIP-Archiv ist ausgepackt größer als {count} MB.',
-  export_json: 'Diese Datei ist kein JSON: {name}',
+  export_json:
+    'Die Datei {name} lässt sich nicht lesen, denn sie ist kein gültiges JSON. Exportieren Sie sie beim anderen Dienst noch einmal.',
   export_json_large:
     'JSON-Dateien über {count} MB werden nicht gelesen. Exportieren Sie in Teilen, in einem ZIP-Archiv. {name}',
 
@@ -263,11 +267,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   no_campaign_values:
     'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webversion: Nehmen Sie {names} aus ihr heraus.',
   mail_too_large:
-    'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf höchstens {size} MB haben, der Betreff 998 Zeichen.',
+    'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf höchstens {size} MB groß sein, der Betreff höchstens 998 Zeichen lang.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',
   data_many: 'Höchstens {count} Werte sind erlaubt.',
   attachments_many: 'Höchstens {count} Anhänge sind erlaubt.',
-  attachments_large: 'Die Anhänge dürfen zusammen höchstens {size} MB haben.',
+  attachments_large: 'Die Anhänge dürfen zusammen höchstens {size} MB groß sein.',
   attachments_account:
     'Die Anhänge aller Kampagnen dürfen höchstens {count} Dateien mit zusammen {size} MB sein. Entfernen Sie Dateien aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
   attachment_kind:
