@@ -129,10 +129,10 @@ export const automations: Translation<typeof english> = {
     '{when} im Feld „{field}“ eines Kontakts in der Liste „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
   'automations.who.date.segment':
     '{when} im Feld „{field}“ eines Kontakts im Segment „{name}“, um {hour} Uhr in der Zeitzone des Kontakts.',
-  'automations.when.once.on': 'Am Datum',
+  'automations.when.once.on': 'An dem Datum',
   'automations.when.once.before': { one: '{count} Tag vor dem Datum', other: '{count} Tage vor dem Datum' },
   'automations.when.once.after': { one: '{count} Tag nach dem Datum', other: '{count} Tage nach dem Datum' },
-  'automations.when.yearly.on': 'Jedes Jahr am Datum',
+  'automations.when.yearly.on': 'Jedes Jahr an dem Datum',
   'automations.when.yearly.before': {
     one: 'Jedes Jahr {count} Tag vor dem Datum',
     other: 'Jedes Jahr {count} Tage vor dem Datum',

@@ -28,7 +28,7 @@ export const installation: Translation<typeof english> = {
   'bounces.elsewhere': 'Bounces gehen an {domain}, aber Sendlark empfängt sie nicht selbst.',
   'bounces.taken': 'Bounces gehen an {domain} und werden bei {listens} empfangen.',
   'bounces.test': 'Testmail senden',
-  'bounces.mx': 'Der MX-Eintrag von {domain} muss diesen Rechner nennen, und die Firewall Port 25 durchlassen.',
+  'bounces.mx': 'Der MX-Eintrag von {domain} muss diesen Rechner nennen, und die Firewall muss Port 25 durchlassen.',
   'bounces.step.domain': 'Wählen Sie für Bounces eine Subdomain Ihrer Domain, etwa {domain}.',
   'bounces.step.mx':
     'Tragen Sie dort, wo Ihre Domain verwaltet wird, für {domain} einen MX-Eintrag ein, der diesen Rechner nennt.',
@@ -68,7 +68,7 @@ export const installation: Translation<typeof english> = {
     'Alle Ihre Daten sind in einer Datei: Ohne Kopie an einem anderen Ort ist alles verloren, wenn die Festplatte ausfällt.',
   'health.why.Files': 'In den Dateien von Sendlark stehen personenbezogene Daten, Schlüssel und Zugangsdaten.',
   'health.why.DNS':
-    'Mailanbieter prüfen, ob Mails wirklich von Ihnen sind, und verschieben in den Spam, was nicht besteht.',
+    'Mailanbieter prüfen, ob Mails wirklich von Ihnen sind, und verschieben Mails in den Spam, die diese Prüfung nicht bestehen.',
   'health.why.Returned mail':
     'Adressen, die es nicht mehr gibt, bekommen weiter Mails, und das strafen Mailanbieter ab.',
   'health.why.Public address': 'Abmeldungen, Einstellungen, Bilder und Klicks laufen über die Tracking-Domain.',

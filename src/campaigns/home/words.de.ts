@@ -33,11 +33,11 @@ export const home: Translation<typeof english> = {
   'home.step.dns.none':
     'Fügen Sie einen Absender hinzu. Tragen Sie dann dort, wo seine Domain verwaltet wird, die SPF-, DKIM- und DMARC-Einträge ein, damit Ihre Mails nicht im Spam landen.',
   'home.step.dns.unknown': '{domain} wurde noch nicht geprüft. Die Einträge stehen unter Einstellungen › Absender.',
-  'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains haben {time} bestanden.',
+  'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains waren bei der Prüfung {time} in Ordnung.',
   'home.step.dns.weak':
     'Die Prüfung {time} fand keinen Fehler, aber zu {checks} von {domain} gibt es Warnungen: siehe Einstellungen › Absender.',
   'home.step.dns.failed':
-    '{checks} von {domain} haben {time} nicht bestanden: Die Einträge stehen unter Einstellungen › Absender.',
+    'Bei der Prüfung {time} nicht in Ordnung: {checks} von {domain}. Die Einträge stehen unter Einstellungen › Absender.',
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',

@@ -10,7 +10,7 @@ export const providers: Translation<typeof english> = {
   'settings.done.roleMailDeleted': 'Die Mail wurde gelöscht.',
   'roleMails.title': 'Feedback-Loops und Mails an abuse@ und postmaster@',
   'roleMails.off':
-    'Ist BOUNCE_LISTEN gesetzt, empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an die Adressen abuse@ und postmaster@ Ihrer Domain für Bounces.',
+    'Wer den Rechner betreut, kann BOUNCE_LISTEN setzen. Dann empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an die Adressen abuse@ und postmaster@ Ihrer Domain für Bounces.',
   'roleMails.text':
     'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
   'roleMails.none': 'Keine Mail zu lesen.',

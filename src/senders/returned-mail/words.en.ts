@@ -6,7 +6,7 @@ export const providers = {
   'settings.done.roleMailDeleted': 'The e-mail was deleted.',
   'roleMails.title': 'Feedback loops, and mail to abuse@ and postmaster@',
   'roleMails.off':
-    'With BOUNCE_LISTEN set, Sendlark receives complaints from feedback loops of mailbox providers, and mail to the addresses abuse@ and postmaster@ of your domain for bounces.',
+    'Whoever looks after the machine can set BOUNCE_LISTEN. Sendlark then receives complaints from feedback loops of mailbox providers, and mail to the addresses abuse@ and postmaster@ of your domain for bounces.',
   'roleMails.text':
     'Register the first of these addresses at the feedback loops of mailbox providers. Contacts who mark your e-mail as spam there are then suppressed automatically.',
   'roleMails.none': 'No e-mails to read.',

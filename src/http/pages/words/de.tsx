@@ -31,7 +31,7 @@ export const de: typeof en = {
     },
     tooLarge: {
       title: 'Diese E-Mail ist zu groß',
-      text: ['Mit den Angaben zu ihrem Empfänger hat sie mehr als 2 MB und kann nicht gezeigt werden.'],
+      text: ['Mit den Angaben zu ihrem Empfänger ist sie größer als 2 MB und kann nicht gezeigt werden.'],
     },
     linkTooLong: {
       title: 'Dieser Link ist zu lang',
