@@ -59,13 +59,17 @@ CREATE TEMP TABLE `rule_reasons` (`text` text PRIMARY KEY, `stored` text);
 --> statement-breakpoint
 INSERT OR IGNORE INTO `rule_reasons` (`text`)
 SELECT r.value ->> '$.operands[1]' FROM `segments` s CROSS JOIN json_each(s.`rules`) r
-WHERE r.value ->> 'operator' = 'did not arrive because' AND r.value ->> '$.operands[1]' NOT GLOB ':*';
+WHERE r.value ->> 'operator' = 'did not arrive because' AND r.value ->> '$.operands[1]' NOT GLOB '::*';
 --> statement-breakpoint
 UPDATE `rule_reasons` SET `stored` = CASE
+	-- A reply that begins with a colon has a second one in its stored form. Some rules have a code already.
+	WHEN `text` GLOB ':*' THEN iif(substr(`text`, 2, instr(`text` || '{', '{') - 2) IN (SELECT `code` FROM `english_reasons` UNION ALL VALUES
+			('given_up'), ('complaint'), ('over_cap_day'), ('over_cap'), ('merged_too_large'), ('merged_subject_too_long'), ('returned')),
+		NULL, ':' || `text`)
 	WHEN `text` IN (SELECT `text` FROM `english_reasons`)
 		THEN (SELECT ':' || e.`code` FROM `english_reasons` e WHERE e.`text` = `rule_reasons`.`text`)
-	WHEN `text` GLOB 'Given up after 4 days: ?*' THEN ':given_up' || json_object('reply', substr(`text`, 24))
-	WHEN `text` GLOB 'Complaint: ?*' THEN ':complaint' || json_object('kind', substr(`text`, 12))
+	WHEN `text` GLOB 'Given up after 4 days: ?*' THEN ':given_up' || json_object('reply', iif(substr(`text`, 24, 1) = ':', ':', '') || substr(`text`, 24))
+	WHEN `text` GLOB 'Complaint: ?*' THEN ':complaint' || json_object('kind', iif(substr(`text`, 12, 1) = ':', ':', '') || substr(`text`, 12))
 	WHEN `text` GLOB 'frequency cap reached: [1-9]* *mails on one day'
 		THEN ':over_cap_day' || json_object('mails', CAST(substr(`text`, 24) AS INTEGER))
 	WHEN `text` GLOB 'frequency cap reached: [1-9]* *mails in [1-9]* days'
@@ -75,7 +79,8 @@ UPDATE `rule_reasons` SET `stored` = CASE
 		THEN ':merged_too_large' || json_object('size', CAST(substr(`text`, instr(`text`, ' than ') + 6) AS INTEGER))
 	WHEN `text` GLOB 'With the values of this contact the subject is longer than [1-9]* characters'
 		THEN ':merged_subject_too_long' || json_object('count', CAST(substr(`text`, instr(`text`, ' than ') + 6) AS INTEGER))
-	ELSE (SELECT ':returned' || json_object('cause', ':' || e.`code`, 'reply', substr(`rule_reasons`.`text`, length(e.`text`) + 3))
+	ELSE (SELECT ':returned' || json_object('cause', ':' || e.`code`, 'reply',
+			iif(substr(`rule_reasons`.`text`, length(e.`text`) + 3, 1) = ':', ':', '') || substr(`rule_reasons`.`text`, length(e.`text`) + 3))
 		FROM `english_reasons` e WHERE e.`code` GLOB 'cause_*' AND substr(`rule_reasons`.`text`, 1, length(e.`text`) + 2) = e.`text` || ': ')
 	END;
 --> statement-breakpoint

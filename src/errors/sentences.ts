@@ -333,14 +333,6 @@ export function sentence<Code extends SentenceCode>(code: Code, ...[values]: Val
   return new Sentence(code, values ?? {});
 }
 
-/** Returns the sentence without placeholders that is this text in English; null if there is none. */
-export function sentenceInEnglish(text: string): Sentence | null {
-  const code = Object.keys(SENTENCES)
-    .filter(isSentenceCode)
-    .find((code) => SENTENCES[code] === text);
-  return code === undefined ? null : new Sentence(code, {});
-}
-
 /** Replaces the placeholders in a text by values; a placeholder without a value is kept. */
 export function fillPlaceholders(text: string, values: Readonly<Record<string, Value>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));

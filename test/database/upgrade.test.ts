@@ -605,6 +605,8 @@ t.test('rules about why a mail did not arrive have codes after an upgrade, and f
       ':merged_subject_too_long{"count":998}',
     ],
     ['550 5.1.1 no such user', '550 5.1.1 no such user'],
+    [':starts with a colon', '::starts with a colon'],
+    ['Given up after 4 days: :451', ':given_up{"reply":"::451"}'],
     ['Given up', 'Given up'],
     ['it’s full', 'it’s full'],
   ];

@@ -158,7 +158,7 @@ export async function continueJobs(
 
 /**
  * Cancels the oldest job with stored items if nobody has confirmed it in time, or deletes some of its items if it can no longer be undone.
- * Newer jobs expire later, so they need no look. Returns true if there may be more items to delete.
+ * Newer jobs wait until the items of the oldest are deleted. Returns true if there may be more items to delete.
  */
 function removeExpired(db: Db, clock: Clock): boolean {
   const now = clock.now().getTime();

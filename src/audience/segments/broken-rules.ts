@@ -7,7 +7,7 @@ import type { Db } from '../../database/open.ts';
 import { type SegmentRule, segments, type Target } from '../../database/schema/index.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
-import { parseRules, ruleReferences } from './rules.ts';
+import { namedFinder, parseRules } from './rules.ts';
 
 /** Returns the first rule whose custom field is not one of `liveFields`, or null. */
 export function findBrokenRule(rules: readonly SegmentRule[], liveFields: ReadonlySet<number>): SegmentRule | null {
@@ -65,7 +65,7 @@ export function reviveSegments(db: Db, accountId: number, names: readonly string
   for (const segment of liveSegments) {
     const mentionsNewField = segment.rules.some(({ field }) => names.some((name) => isSameName(name, field)));
     if (!mentionsNewField || findBrokenRule(segment.rules, liveFields) === null) continue;
-    const { rules, errors } = parseRules(fields, segment, ruleReferences(db, accountId));
+    const { rules, errors } = parseRules(fields, segment, namedFinder(db, accountId));
     if (errors.length > 0) continue;
     db.update(segments).set({ rules }).where(eq(segments.id, segment.id)).run();
     revived.push(segment.id);

@@ -39,7 +39,7 @@ import { listCustomFields } from '../fields/custom-fields.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
 import { Pace } from '../search/pace.ts';
 import { segmentProblem } from './broken-rules.ts';
-import { countMailsRules, MAX_RULES, NOT_ARRIVED, parseRules, type RuleArrays, ruleReferences } from './rules.ts';
+import { countMailsRules, MAX_RULES, NOT_ARRIVED, namedFinder, parseRules, type RuleArrays } from './rules.ts';
 import { addRecipient, createSegment, hasSegment, removeRecipient, restoreSegment, updateSegment } from './segments.ts';
 
 /** The parameters for the rules of a segment. */
@@ -111,6 +111,22 @@ export const listSegments = listOperation({
   as: 'segments',
   record: Segment,
   select: ({ accountId }, part) => ({ record, from, where: ownedBy(segments, accountId), id: segments.id, part }),
+});
+
+/** Used by the page of all segments, which shows reasons in the user's language. */
+export const listStoredSegments = listOperation({
+  name: 'List the segments with their values as they are stored',
+  role: 'viewer',
+  input: listQuery,
+  as: 'segments',
+  record: Segment,
+  select: ({ accountId }, part) => ({
+    record: storedRecord,
+    from,
+    where: ownedBy(segments, accountId),
+    id: segments.id,
+    part,
+  }),
 });
 
 export const addSegment = operation({
@@ -234,7 +250,7 @@ export const countMatches = operation({
   check: checkRules,
   async run({ db, clock, accountId }, input): Promise<Matches> {
     const { contact_type_id: typeId, query_type, after } = input;
-    const { rules } = parseRules(listCustomFields(db, accountId), input, ruleReferences(db, accountId));
+    const { rules } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
     const filter = { accountId, typeId, rules, queryType: query_type || null };
     const finder = new ContactFinder(db, filter, 'newest', isoTimestamp(clock.now()));
     const pace = countMailsRules(rules) > 0 ? new Pace(FEW_CANDIDATES) : new Pace();
@@ -320,7 +336,7 @@ function checkRules(
   const { contact_type_id: typeId } = input;
   if (typeId !== undefined) errors.reference('contact_type_id', () => hasContactType(db, accountId, typeId));
   if (errors.has('value')) return;
-  const { errors: faults } = parseRules(listCustomFields(db, accountId), input, ruleReferences(db, accountId));
+  const { errors: faults } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
   for (const [field, text] of faults) errors.add(field, text);
   if (namesErased(db.$client, accountId, input.value ?? [])) errors.add('value', messages.erased('value'));
 }

@@ -5,11 +5,11 @@
 import type { Db } from '../../database/open.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { type Said, sentence, sentenceInEnglish } from '../../errors/sentences.ts';
-import { readStored, stored } from '../../errors/stored.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import { reservedField } from '../contacts/contact-fields.ts';
 import { EVENT_FIELD, eventOfField, parseFilter } from '../events/names.ts';
 import { type CustomField, FIELD_TYPES, type FieldType, isValidValue } from '../fields/custom-fields.ts';
+import { storedReason } from './reason-in-english.ts';
 
 /** The maximum number of rules of a segment. All its rules are conditions of one statement, and SQLite limits how deep conditions nest. */
 export const MAX_RULES = 100;
@@ -83,17 +83,17 @@ export interface RuleArrays {
  * Parses the three arrays of a segment. Each operator takes its operands from `value`, left to right. Operands that are
  * missing, left over or of the wrong type are field errors, returned as pairs of field and text. An absent array adds no error,
  * because the schema check has already reported it.
- * @param references Finds what rules about mails and automations refer to. Without it, rules about mails, opens and clicks are not allowed.
+ * @param findNamed Finds the mails and automations that rules refer to. Without it, rules about mails, opens and clicks are not allowed.
  */
 export function parseRules(
   fields: readonly CustomField[],
   { select_field, select_operator, value = [] }: RuleArrays,
-  references?: RuleReferences,
+  findNamed?: NamedFinder,
 ): { rules: SegmentRule[]; errors: [string, Said][] } {
   const rules: SegmentRule[] = [];
   const errors: [string, Said][] = [];
   const known = (select_field ?? []).map(
-    (name) => findRuleField(fields, name) ?? (references === undefined ? null : findActivityField(name)),
+    (name) => findRuleField(fields, name) ?? (findNamed === undefined ? null : findActivityField(name)),
   );
   if (known.includes(null)) errors.push(['select_field', messages.selected('select_field')]);
   if (select_field === undefined || select_operator === undefined || errors.length > 0) return { rules, errors };
@@ -110,16 +110,14 @@ export function parseRules(
     const operands = value.slice(used, used + count);
     used += count;
     const [first = ''] = operands;
-    const named =
-      field.type === 'mail' || field.type === 'automation' ? references?.find(field.type, first) : undefined;
+    const named = field.type === 'mail' || field.type === 'automation' ? findNamed?.(field.type, first) : undefined;
     if (operands.length < count || operands.includes('')) errors.push(['value', messages.required('value')]);
     else if (
       named === null ||
       !operands.every((operand, index) => isValidOperand(field.type, operator, operand, index))
     )
       errors.push(['value', messages.selected('value')]);
-    if (references && named && operator === NOT_ARRIVED)
-      operands[1] = references.storedReason(named, operands[1] ?? '');
+    if (operator === NOT_ARRIVED) operands[1] = storedReason(operands[1] ?? '');
     rules.push({ ...field, operator, operands, ...(named && { named }) });
   });
   if (countMailsRules(rules) > MAX_MAILS_RULES)
@@ -290,18 +288,7 @@ function isEventOperand(operator: string, operand: string, at: number): boolean 
   return operator.startsWith('totals') ? isValidValue('number', operand) : /^[1-9]\d{0,5}$/.test(operand);
 }
 
-type Named = NonNullable<SegmentRule['named']>;
-
-/** What rules about mails and automations refer to, in the account of their segment. */
-interface RuleReferences {
-  /** Returns the record with this utr; null if there is none. */
-  find(type: 'mail' | 'automation', utr: string): Named | null;
-  /**
-   * Returns the stored form of a reason why this mail did not arrive. `text` is the stored form already, or English as the API gives it
-   * in reports and segments. A text that is no reason of the service, such as the reply of a mail server, is returned unchanged.
-   */
-  storedReason(mail: Named, text: string): string;
-}
+type NamedFinder = (type: 'mail' | 'automation', utr: string) => SegmentRule['named'] | null;
 
 /** SQL: the record of the account @account with @utr, by the type of the rule. */
 const NAMED = {
@@ -310,29 +297,12 @@ const NAMED = {
       WHERE s.utr = @utr AND s.user_id = @account AND s.kind = 'mail'`,
   automation: `SELECT 'automation' AS kind, id FROM automations WHERE utr = @utr AND user_id = @account AND deleted_at IS NULL`,
 };
-/**
- * SQL: the stored form of a reason that is @text in English, among those in the report of a mail and in the account's rules. Replies of mail
- * servers are the same in both forms.
- */
-const REASON_IN_ENGLISH = `
-  SELECT reason FROM (
-    SELECT r.reason FROM mailings m INDEXED BY mailings_of_owner CROSS JOIN delivery_reasons r ON r.mailing_id = m.id
-      WHERE m.owner_kind = @kind AND m.owner_id = @id
-    UNION ALL SELECT r.value ->> '$.operands[1]' FROM segments s INDEXED BY segments_user CROSS JOIN json_each(s.rules) r
-      WHERE s.user_id = @account AND r.value ->> 'operator' = '${NOT_ARRIVED}')
-  WHERE reason GLOB ':*' AND english(reason) = @text LIMIT 1`;
 
-/** Returns what rules of an account's segments refer to: single sends, mails of automations, and automations. */
-export function ruleReferences({ $client: client }: Db, accountId: number): RuleReferences {
-  return {
-    find: (type, utr) =>
-      client.prepare<[{ utr: string; account: number }], Named>(NAMED[type]).get({ utr, account: accountId }) ?? null,
-    storedReason(mail, text) {
-      const said = readStored(text);
-      const own = typeof said === 'string' ? sentenceInEnglish(text) : said;
-      if (own !== null) return stored(own);
-      const known = client.prepare<[Named & { account: number; text: string }], string>(REASON_IN_ENGLISH).pluck();
-      return known.get({ ...mail, account: accountId, text: String(said) }) ?? text;
-    },
-  };
+/** Returns a function that finds what an account's rules refer to by utr: single sends, mails of automations, automations. */
+export function namedFinder(db: Db, accountId: number): NamedFinder {
+  return (type, utr) =>
+    db.$client.prepare<[{ utr: string; account: number }], NonNullable<SegmentRule['named']>>(NAMED[type]).get({
+      utr,
+      account: accountId,
+    }) ?? null;
 }

@@ -20,7 +20,7 @@ import type { Address } from '../contacts/addresses.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
 import { peopleOf, recordMembershipChange, syncMembers } from './membership.ts';
 import { nextCheck, recomputeSoon } from './recompute.ts';
-import { dependsOnTime, parseRules, ruleReferences } from './rules.ts';
+import { dependsOnTime, namedFinder, parseRules } from './rules.ts';
 
 /** The fields of a segment, already validated. */
 interface SegmentInput {
@@ -132,7 +132,7 @@ export async function restoreSegment(db: Db, clock: Clock, accountId: number, id
 }
 
 function segmentColumns(db: Db, clock: Clock, accountId: number, input: SegmentInput) {
-  const { rules } = parseRules(listCustomFields(db, accountId), input, ruleReferences(db, accountId));
+  const { rules } = parseRules(listCustomFields(db, accountId), input, namedFinder(db, accountId));
   return {
     segment_name: input.segment_name,
     contact_type_id: input.contact_type_id,

@@ -248,7 +248,7 @@ export const FEATURE_SENTENCES = {
   nodes_silent: 'nothing heard from {names}',
   nodes_silent_cure:
     'Start the silent nodes again, or check that they reach NATS. Other nodes send their e-mails. A silent node disappears from the list after a week.',
-  nodes_waits_cure: 'Settings › Sender nodes, or sendlark nodes, lists the nodes with what is wrong.',
+  nodes_waits_cure: 'Settings › Nodes, or sendlark nodes, lists the nodes with what is wrong.',
   nodes_refused: 'the SMTP servers accept no mail from {names}: {reply}',
   nodes_refused_cure:
     'Check whether the IP address of this node is on a blocklist, and whether its login is right. The node tries again by itself; meanwhile the other nodes send its e-mails.',

@@ -4,11 +4,15 @@
 export function isTouched(form: HTMLFormElement): boolean {
   return [...form.elements].some((field) => {
     if (field instanceof HTMLSelectElement) {
+      // Without a selected option, the browser selects the first one that can be selected.
       const sent = [...field.options].findIndex(({ defaultSelected }) => defaultSelected);
-      return field.selectedIndex !== Math.max(0, sent);
+      const first = [...field.options].findIndex(({ disabled }) => !disabled);
+      return field.selectedIndex !== (sent === -1 ? first : sent);
     }
     if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
     if (!(field instanceof HTMLInputElement)) return false;
-    return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+    // The browser writes colours in small letters and trims e-mail addresses.
+    const [value, sent] = [field.value, field.defaultValue].map((text) => text.trim().toLowerCase());
+    return value !== sent || field.checked !== field.defaultChecked;
   });
 }

@@ -2,6 +2,7 @@
 import type { SentenceCode } from '../../../errors/sentences.ts';
 
 export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
+  nodes_waits_cure: 'Settings › Sender nodes, or sendlark nodes, lists the nodes with what is wrong.',
   suppression_complaint: 'spam complaint: {diagnostic}',
   left_target: 'no longer in the list or segment',
   not_in_target: 'not in the list or segment',
