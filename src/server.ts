@@ -11,7 +11,7 @@ import { finishErasures } from './audience/person/erase.ts';
 import { finishInterruptedWrites } from './audience/unfinished-writes.ts';
 import { removeUnfinishedCopies } from './automations/unfinished-copies.ts';
 import { finishLargeWrites } from './campaigns/large-writes.ts';
-import { type Config, localOrigin } from './config.ts';
+import type { Config } from './config.ts';
 import { FIRST_ACCOUNT, firstKeys, firstKeysShown, type KeyPair } from './database/accounts.ts';
 import { databaseFault } from './database/faults.ts';
 import { connect, type Db, migrateAndSeed } from './database/open.ts';
@@ -25,6 +25,7 @@ import { courierInUse, linksFault } from './delivery/transport/relays/in-use.ts'
 import { parseRelays } from './delivery/transport/smtp/relay-urls.ts';
 import type { Said } from './errors/sentences.ts';
 import { closeWithin } from './http/connections.ts';
+import { localOrigin } from './http/local-origin.ts';
 import { logOptions } from './http/server-options.ts';
 import { removeUnfinished } from './installation/backups/files.ts';
 import { putWaitingInPlace } from './installation/backups/put-in-place.ts';

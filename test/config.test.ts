@@ -1,6 +1,7 @@
 import t from 'tap';
 import { misspelt } from '../src/commands/misspelt-settings.ts';
-import { environmentFileFaults, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import { environmentFileFaults } from '../src/env-file.ts';
 
 t.test('defaults serve a laptop', async (t) => {
   const config = readConfig({});

@@ -13,7 +13,18 @@ const SRC = join(ROOT, 'src');
  * counts. Each feature has its operations, routes, screens and words in its own folder, but in the layers of the names with a star.
  */
 const LAYERS = [
-  ['config.ts', 'errors', 'json.ts', 'languages.ts', 'log.ts', 'thread-files.ts', 'time', 'units.ts', 'version.ts'],
+  [
+    'config.ts',
+    'env-file.ts',
+    'errors',
+    'json.ts',
+    'languages.ts',
+    'log.ts',
+    'thread-files.ts',
+    'time',
+    'units.ts',
+    'version.ts',
+  ],
   ['database'],
   ['audience'],
   ['delivery'],

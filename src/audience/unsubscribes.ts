@@ -1,4 +1,7 @@
-/** Adds addresses to the global unsubscribe list and to groups, and removes them. Every change is written to the consent log. */
+/**
+ * The unsubscribe lists: adds addresses to the global list and to those of groups, removes them, and creates groups. Every change of a list,
+ * and every subscription by a form, is written to the consent log.
+ */
 
 import { randomInt } from 'node:crypto';
 import type { Database } from 'better-sqlite3';

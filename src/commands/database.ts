@@ -4,11 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { and, eq, isNull } from 'drizzle-orm';
-import { type Config, environmentFileFaults, readConfig, readEnvironment } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { databaseFault } from '../database/faults.ts';
 import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
 import { accounts, contactTypes } from '../database/schema/index.ts';
 import { lockForServer } from '../database/server-lock.ts';
+import { environmentFileFaults, readEnvironment } from '../env-file.ts';
 import { type Call, requireNumber, UsageError, warn } from './command.ts';
 import { misspelt } from './misspelt-settings.ts';
 

@@ -1,10 +1,10 @@
 /** `sendlark login-link`: creates a one-time link for choosing a password, without sending mail. */
 import { asc, eq } from 'drizzle-orm';
 import { parseAddress } from '../audience/contacts/addresses.ts';
-import { localOrigin } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { users } from '../database/schema/index.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
+import { localOrigin } from '../http/local-origin.ts';
 import { isoTimestamp, systemClock } from '../time/clock.ts';
 import { COMMAND_LINE } from '../users/audit.ts';
 import { createLoginLink, loginLinkPath, type NewLink } from '../users/login-links.ts';
@@ -34,9 +34,12 @@ and passkeys stay, unless --without-second-factor removes them for somebody who 
     const { url, expiresAt, person } = await withDatabase((db, config) => {
       const target = email === undefined ? onlyUser(db, accountId) : requireUser(db, email);
       const link = createLoginLink(db, { ...target, resetsSecondFactor }, COMMAND_LINE, systemClock.now());
-      const url =
-        (findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT)) + loginLinkPath(link.secret);
-      return { url, expiresAt: link.expiresAt, person: target.user?.email ?? null };
+      const origin = findPublicUrl(db.$client, config).url || localOrigin(config.HOST, config.PORT);
+      return {
+        url: origin + loginLinkPath(link.secret),
+        expiresAt: link.expiresAt,
+        person: target.user?.email ?? null,
+      };
     });
     call.answer({ link: url, user: person, expires_at: isoTimestamp(expiresAt) }, [
       `For ${person ?? 'the first owner'}, once, within 30 minutes:`,

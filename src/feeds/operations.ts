@@ -4,7 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { parseScheduleTime } from '../campaigns/schedule.ts';
-import { singleSendErrors } from '../campaigns/single-sends.ts';
+import { singleSendErrors } from '../campaigns/single-send-errors.ts';
 import type { Db } from '../database/open.ts';
 import { recordId } from '../database/ownership.ts';
 import { FEED_RHYTHMS, FEED_STATES, type LanguageVersion } from '../database/schema/index.ts';

@@ -12,7 +12,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) =
   installation.change('POST /health/returned-mail', testReturnedMail, 'Tested Successfully');
 };
 
-/** The API for the hold of all sending. */
+/** The API for the hold of all sending, and for the sender nodes. */
 export const sendingHoldRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const installation = operationRoutes(app, deps, 'Installation');
   operationRoutes(app, deps, 'Overview').read('GET /sending/hold', readHold);

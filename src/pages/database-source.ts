@@ -49,6 +49,7 @@ export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSourc
     readShared: (token) => readShared(tokens, token),
     readPreferences: (ids) => store.read(ids),
     async keepChoice(ids, token, _before, choice) {
+      // With sender nodes, the choice is stored in JetStream first, and the controller then writes it to this database.
       if (keepChoice) await keepChoice(token, ids, choice);
       else await write(() => store.apply(ids, choice, clock.now()));
       return store.read(ids);

@@ -1,7 +1,7 @@
 /** Operations for templates: built-in templates, and the templates that accounts make from a mail, another template or code. */
 import { type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
-import { templateErrors } from '../campaigns/single-sends.ts';
+import { templateErrors } from '../campaigns/single-send-errors.ts';
 import { deleteRestorably, restoreDeleted } from '../database/deleted-records.ts';
 import { fold } from '../database/functions/fold.ts';
 import { ownedRecord } from '../database/ownership.ts';

@@ -8,7 +8,7 @@ import Type from 'typebox';
 import { parseAddress } from '../audience/contacts/addresses.ts';
 import { languageCode } from '../audience/contacts/contact-languages.ts';
 import { isErased } from '../audience/contacts/erased-addresses.ts';
-import { templateErrors } from '../campaigns/single-sends.ts';
+import { templateErrors } from '../campaigns/single-send-errors.ts';
 import { senders } from '../database/schema/index.ts';
 import { MAX_NAME } from '../delivery/mime/attachments.ts';
 import { messages } from '../errors/field-errors.ts';

@@ -20,8 +20,8 @@ export const MAX_COUNTED_EVENTS = 1000;
 export const MAX_MANUAL = 100;
 
 /**
- * Returns how many events wait for an endpoint: those that wait for a retry, and those of its types among the next 1000 events of
- * the account. 1000 means 1000 or more.
+ * Returns how many events wait for an endpoint: those that wait for a retry, and those of its types among the next
+ * `MAX_COUNTED_EVENTS` events of the account. That number means this many or more.
  */
 export function countWaiting(client: Database, { id, user_id, position, events }: Endpoint): number {
   const waiting = client

@@ -36,9 +36,9 @@ export async function readEngagement(client: Database, account: number, address:
     before = last;
     await setImmediate();
   }
-  const last = client
+  const lastActive = client
     .prepare<[number], number>('SELECT last_at FROM activity WHERE address_id = ?')
     .pluck()
     .get(address);
-  return { ...counts, last_active_at: last === undefined ? null : isoTimestamp(new Date(last)) };
+  return { ...counts, last_active_at: lastActive === undefined ? null : isoTimestamp(new Date(lastActive)) };
 }

@@ -15,7 +15,7 @@ import { parseAddress, replaceAddress, spellings } from '../contacts/addresses.t
 import { deleteContacts } from '../contacts/contacts.ts';
 import { erasedForm } from '../contacts/erased-addresses.ts';
 import { forgetRemovedContacts } from '../search/search-index.ts';
-import { eraseSunset } from '../sunset/rule.ts';
+import { eraseSunset } from '../sunset/lift.ts';
 import { eraseSuppression } from '../suppressions.ts';
 import { finishInSteps, recordedWrites, recordWrite, removeRecordedWrite } from '../unfinished-writes.ts';
 import { eraseUnsubscriptions } from '../unsubscribes.ts';

@@ -9,7 +9,7 @@ import { findNamedValue, writeNamedValue } from '../../database/named-values.ts'
 import type { Db } from '../../database/open.ts';
 import { MADE_BY } from '../../database/schema/index.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { liftActive } from '../sunset/rule.ts';
+import { liftActive } from '../sunset/lift.ts';
 import { areContactEventsFarBehind, hasNewContactEvents, readContactEvents } from './follow-events.ts';
 import type { Segment } from './membership.ts';
 import { isActivityRule } from './rules.ts';

@@ -14,7 +14,8 @@ import { Pace } from '../search/pace.ts';
 import { isFarBehind } from '../segments/follow-activity.ts';
 import { addContactsToSegment } from '../segments/segments.ts';
 import { InactiveContacts } from './find-inactive.ts';
-import { cutoffOf, hasTarget, liftSome, type Sunset } from './rule.ts';
+import { liftSome } from './lift.ts';
+import { cutoffOf, hasTarget, type Sunset } from './rule.ts';
 
 /** How long one call of `continueSunsets` works. */
 const BACKGROUND_MS = 50;

@@ -27,15 +27,14 @@ import { auditBy } from '../../users/audit.ts';
 import { isAddress } from '../contacts/address-rows.ts';
 import { Pace } from '../search/pace.ts';
 import { InactiveContacts } from './find-inactive.ts';
+import { liftOne, requestLiftAll } from './lift.ts';
 import {
   cutoffOf,
   hasTarget,
-  liftOne,
   MAX_LEAST_MAILS,
   MAX_SUNSET_MONTHS,
   readRule,
   readSunsetState,
-  requestLiftAll,
   type SunsetRule,
   saveRule,
 } from './rule.ts';

@@ -16,7 +16,7 @@ import {
   shownMailJson,
   shownParts,
 } from '../../campaigns/operations/shown-mails.ts';
-import { templateErrors } from '../../campaigns/single-sends.ts';
+import { templateErrors } from '../../campaigns/single-send-errors.ts';
 import { findLastTest, queueTestMail, testMailMessage } from '../../campaigns/test-mail.ts';
 import { isOwned } from '../../database/ownership.ts';
 import { recordObject, totalBytes } from '../../database/record-json.ts';

@@ -1,6 +1,7 @@
 /** The settings of an automation in the forms that create and edit it: their fields, and their values in a submitted form. */
 import type { FastifyRequest } from 'fastify';
 import type { Choices } from '../../campaigns/screens/compose/step.tsx';
+import { targetOptions } from '../../campaigns/screens/compose/targets.ts';
 import { RE_ENTRY } from '../../database/schema/index.ts';
 import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { CapField } from '../../senders/sending-times/screens/times.tsx';
@@ -8,7 +9,6 @@ import { CheckField, type Problems, SelectField, TextField } from '../../ui/comp
 import { field } from '../../ui/submitted.ts';
 import { useLanguage } from '../../ui/words/index.ts';
 import { RECIPE_BY_NAME, type RecipeName } from '../recipes.ts';
-import { targetOptions } from './path.tsx';
 import { submittedTrigger, type TriggerChoices, type TriggerFields, TriggerFieldset } from './trigger.tsx';
 
 /** The number of days before a contact enters again that the form proposes. */

@@ -1,5 +1,4 @@
 /** How pages show the steps of an automation: each step in words, and all steps in a flow whose paths are indented. */
-import type { Target } from '../../campaigns/screens/compose/targets.ts';
 import { BRANCHES } from '../../database/schema/index.ts';
 import type { FlowStep } from '../../ui/components/flow.tsx';
 import type { IconName } from '../../ui/components/icon.tsx';
@@ -22,13 +21,6 @@ export const STEP_ICONS: Readonly<Record<SeriesStep['kind'], IconName>> = {
   wait_until: 'clock',
   webhook: 'next',
 };
-
-/** Returns the targets of one kind (lists or segments) as options of a field. */
-export function targetOptions(targets: readonly Target[], wanted: Target['kind']): { value: string; label: string }[] {
-  return targets
-    .filter(({ kind }) => kind === wanted)
-    .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label }));
-}
 
 /** Returns a step in words: the subject of a mail without the codes of merge tags, or what the step does. */
 export function stepText(language: Language, step: SeriesStep): string {

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Field, listOwnFields } from '../../audience/fields/operations.ts';
 import { listNames } from '../../audience/segments/operations.ts';
-import { readTargets, type Target } from '../../campaigns/screens/compose/targets.ts';
+import { readTargets, type Target, targetOptions } from '../../campaigns/screens/compose/targets.ts';
 import { AWAITED } from '../../database/schema/index.ts';
 import { withAnnouncedWork } from '../../database/write-turns.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -39,7 +39,7 @@ import {
 } from './changing.tsx';
 import { EventFields } from './event-fields.tsx';
 import { AddingEnd, BackToEdit, isFirst, type Place, submittedPlace, WaitFields } from './mail.tsx';
-import { stepText, targetOptions } from './path.tsx';
+import { stepText } from './path.tsx';
 
 /** A request for the form of a new step. The query names the kind of step and its place. */
 interface NewStepCall extends ByUtr {

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Fragment } from 'preact';
 import { Rules, WhyForm } from '../../campaigns/screens/why.tsx';
-import { stored } from '../../errors/stored.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
 import { DeliveryBadge } from '../../ui/components/campaign-state.tsx';
 import { Time } from '../../ui/components/figures.tsx';
@@ -64,7 +63,7 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
             {step.kind === 'mail' ? <Subject text={step.subject} /> : <bdi>{nameOf(step)}</bdi>}{' '}
             {step.delivery_state !== null && <DeliveryBadge state={step.delivery_state} />}
             {step.used.map((used) => (
-              <Fragment key={stored(used)}>
+              <Fragment key={String(used)}>
                 <br />
                 <bdi class="small">{language.sentence(used)}</bdi>
               </Fragment>

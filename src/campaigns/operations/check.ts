@@ -30,7 +30,8 @@ import {
 import { type Context, operation } from '../../operations/operation.ts';
 import { withTemplateCopied } from '../../templates/mail-content.ts';
 import { findingsOnlyIn, type ShownSource } from '../shown-mail.ts';
-import { requireSingleSend, singleSendErrors } from '../single-sends.ts';
+import { singleSendErrors } from '../single-send-errors.ts';
+import { requireSingleSend } from '../single-sends.ts';
 import { asVariant } from '../variants.ts';
 import { targets, templateCode } from './drafts.ts';
 import { type CheckedMailRecord, checkMail, foundFields, foundVersion } from './shown-mails.ts';

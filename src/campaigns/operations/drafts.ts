@@ -45,6 +45,7 @@ import { closeVersion, withTemplateCopied } from '../../templates/mail-content.t
 import { ContentWarnings } from '../../templates/operations.ts';
 import { isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { listAttachments } from '../attachments.ts';
+import { requireStillTestable, singleSendErrors } from '../single-send-errors.ts';
 import {
   changerName,
   contentSource,
@@ -54,10 +55,8 @@ import {
   requireChangeable,
   requireOneClock,
   requireSingleSend,
-  requireStillTestable,
   type SingleSendInput,
   senderColumns,
-  singleSendErrors,
   targetNames,
 } from '../single-sends.ts';
 import { changeUnsent, insertDraft } from '../status.ts';

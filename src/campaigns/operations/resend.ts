@@ -19,14 +19,8 @@ import { operation } from '../../operations/operation.ts';
 import { MAX_LANGUAGES } from '../../templates/languages/versions.ts';
 import { type Clock, isoTimestamp, NO_TIME } from '../../time/clock.ts';
 import { copyAttachments } from '../attachments.ts';
-import {
-  findSingleSendMailing,
-  NO_DATE,
-  NO_TIME_OF_DAY,
-  requireConditions,
-  requireSingleSend,
-  type SingleSend,
-} from '../single-sends.ts';
+import { requireConditions } from '../single-send-errors.ts';
+import { findSingleSendMailing, NO_DATE, NO_TIME_OF_DAY, requireSingleSend, type SingleSend } from '../single-sends.ts';
 import { insertDraft } from '../status.ts';
 import { asVariant } from '../variants.ts';
 

@@ -27,11 +27,11 @@ import {
 import { operation } from '../../operations/operation.ts';
 import { hasTemplate } from '../../templates/mail-content.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { requireConditions } from '../single-send-errors.ts';
 import {
   countDraftAudience,
   findSingleSendMailing,
   requireChangeable,
-  requireConditions,
   requireSingleSend,
   type SingleSend,
   type SingleSendDeps,

@@ -98,6 +98,7 @@ function Month({ month, today, byDay, zone }: MonthProps) {
         <caption class="visually-hidden">{name}</caption>
         <thead>
           <tr>
+            {/* The second week of a month has all its days. */}
             {(weeks[1] ?? []).map((day) => (
               <th key={day} scope="col">
                 {day !== null && language.weekday(day)}

@@ -73,8 +73,8 @@ export class Candidates {
   }
 
   /**
-   * Returns up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds of the steady clock), with the data in `wanted`. Recipients
-   * whose contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
+   * Returns up to `limit` recipients of a mailing that are due at `steady` (epoch milliseconds of the steady clock), with the data in
+   * `wanted`. Recipients whose contact was deleted or changed its address are looked up again first. Call it inside the claiming transaction.
    */
   due(mailing: ClaimedMailing, wanted: ClaimNeeds, limit: number, steady: number): Candidate[] {
     const read = () => this.#read(mailing, this.#statementWith(wanted), limit, steady);

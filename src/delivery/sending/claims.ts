@@ -60,11 +60,11 @@ export class Claims {
   }
 
   /**
-   * Claims recipients of the due mailings. Each mailing gets an equal share of the courier's free capacity, which `requireRoom` returns for
+   * Claims recipients of the due mailings. Each mailing gets an equal share of the courier's free capacity, which `roomOf` returns for
    * an SMTP relay, or for any relay with null. A relay without capacity does not delay mailings of other relays. Call it inside a
    * transaction.
    */
-  take(due: readonly OpenMailing[], requireRoom: (relayId: number | null) => number): Batch[] {
+  take(due: readonly OpenMailing[], roomOf: (relayId: number | null) => number): Batch[] {
     const { rates, warmUps, clock } = this.#deps;
     const now = clock.now().getTime();
     const batches: Batch[] = [];
@@ -72,7 +72,7 @@ export class Claims {
     const rooms = new Map<number | null, { left: number; mailings: number }>();
     for (const { relay_id } of due) {
       const room = rooms.get(relay_id);
-      if (room === undefined) rooms.set(relay_id, { left: requireRoom(relay_id), mailings: 1 });
+      if (room === undefined) rooms.set(relay_id, { left: roomOf(relay_id), mailings: 1 });
       else room.mailings++;
     }
     for (let at = 0; at < due.length; at++) {

@@ -46,7 +46,7 @@ const BUTTON = '#0b6b57';
  */
 type Boxes = Map<string, string>;
 
-/** Returns the sketch as SVG, 96 wide and 120 high. Code that cannot be read gives an empty sheet. */
+/** Returns the sketch as SVG, `WIDTH` wide and `HEIGHT` high. Code that cannot be read gives an empty sheet. */
 export function sketchMail({ json, html }: SketchInput): string {
   const { background, rows } = json === '' ? ofHtml(html.slice(0, MAX_HTML)) : ofMjml(json);
   const [backgrounds, shapes]: [Boxes, Boxes] = [new Map(), new Map()];
@@ -62,6 +62,7 @@ export function sketchMail({ json, html }: SketchInput): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">${paths.join('')}</svg>`;
 }
 
+/** Adds the boxes of a row that begins at `top`. Returns its height. */
 function drawRow(boxes: Boxes, { columns }: Row, top: number): number {
   const shown = columns.slice(0, MAX_COLUMNS);
   const width = (WIDTH - 2 * MARGIN - GAP * (shown.length - 1)) / Math.max(1, shown.length);
@@ -76,6 +77,7 @@ function drawRow(boxes: Boxes, { columns }: Row, top: number): number {
   return Math.max(top, ...ends) - top;
 }
 
+/** Adds the boxes of a shape. Returns where it ends. */
 function drawShape(boxes: Boxes, shape: Shape, left: number, top: number, width: number): number {
   const { kind, colour } = shape;
   if (shape.kind === 'image' || shape.kind === 'button') {

@@ -10,6 +10,7 @@ import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
  * change can skip a window.
  */
 const LAST_SEARCHED_DAY = 8;
+const DAY_MS = 86_400_000;
 
 /**
  * Returns when mail that is due at `now` may be sent within these sending hours; null if it may be sent at once. A window skipped by a
@@ -27,7 +28,7 @@ export function nextSendingTime({ days, opens, closes }: SendWindow, now: Date, 
     if (opening > now && isOpen(opening)) return opening;
   }
   // This is reached only if a clock change skips the only window of a week; the caller then asks again.
-  return new Date(now.getTime() + LAST_SEARCHED_DAY * 86_400_000);
+  return new Date(now.getTime() + LAST_SEARCHED_DAY * DAY_MS);
 }
 
 /** Returns the accounts whose mail waits for their sending hours at `now`. */

@@ -16,15 +16,16 @@ export class FloodLimit {
     this.#clock = clock;
   }
 
-  /** Counts a form that a network submitted. Returns true if the network has submitted too many in the current minute. */
-  isExceeded(network: string): boolean {
+  /** Counts a form that a network submitted. Returns whether the network has submitted too many in the current minute. */
+  countSubmission(network: string): 'accepted' | 'too many' {
     const now = this.#clock.monotonic();
     const window = this.#windows.get(network);
-    if (window !== undefined && now - window.since < WINDOW_MS) return ++window.count > MAX_PER_WINDOW;
+    if (window !== undefined && now - window.since < WINDOW_MS)
+      return ++window.count > MAX_PER_WINDOW ? 'too many' : 'accepted';
     this.#windows.delete(network);
     this.#windows.set(network, { count: 1, since: now });
     const [oldest] = this.#windows.keys();
     if (this.#windows.size > MAX_NETWORKS && oldest !== undefined) this.#windows.delete(oldest);
-    return false;
+    return 'accepted';
   }
 }

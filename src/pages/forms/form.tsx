@@ -63,7 +63,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     if (isOff(form)) return statePage(reply.code(409), form, form.off_text);
     const body: FormBody = request.body ?? Object.create(null);
     const filled = readFilled(readShown(db, form), body);
-    if (floodLimit.isExceeded(networkOf(request.ip)))
+    if (floodLimit.countSubmission(networkOf(request.ip)) === 'too many')
       return sendForm(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
     // Only a bot fills in the trap field. The bot gets the same reply as if the form was accepted.
     if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);

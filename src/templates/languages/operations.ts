@@ -6,7 +6,7 @@ import { eq } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
 import { languageCode } from '../../audience/contacts/contact-languages.ts';
 import { listCustomFields } from '../../audience/fields/custom-fields.ts';
-import { requireConditions } from '../../campaigns/single-sends.ts';
+import { requireConditions } from '../../campaigns/single-send-errors.ts';
 import { readMailRule } from '../../database/accounts.ts';
 import { type LanguageVersion, ownTemplates } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';

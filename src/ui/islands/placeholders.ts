@@ -1,10 +1,11 @@
 /** Makes a button of each listed placeholder, which inserts the placeholder into the field that was used last. */
 
-let field: HTMLInputElement | null = document.querySelector('input[data-takes-placeholders]');
+/** The field that was used last; null if the page has none. */
+let lastField: HTMLInputElement | null = document.querySelector('input[data-takes-placeholders]');
 // The cursor of a field that nobody has used is at the beginning; placeholders are to be inserted at the end.
-field?.setSelectionRange(field.value.length, field.value.length);
+lastField?.setSelectionRange(lastField.value.length, lastField.value.length);
 document.addEventListener('focusin', ({ target }) => {
-  if (target instanceof HTMLInputElement && target.dataset.takesPlaceholders !== undefined) field = target;
+  if (target instanceof HTMLInputElement && target.dataset.takesPlaceholders !== undefined) lastField = target;
 });
 for (const list of document.querySelectorAll<HTMLElement>('[data-insert-label]')) {
   for (const item of list.querySelectorAll('li')) {
@@ -16,7 +17,7 @@ for (const list of document.querySelectorAll<HTMLElement>('[data-insert-label]')
       'aria-label',
       (list.dataset.insertLabel ?? '').replace('{name}', () => item.textContent),
     );
-    button.addEventListener('click', () => field !== null && insert(field, text));
+    button.addEventListener('click', () => lastField !== null && insert(lastField, text));
     button.append(...item.childNodes);
     item.append(button);
   }

@@ -100,6 +100,7 @@ function AudienceForm({ draft, values, choices, audience, problems, countries, r
   return (
     <SavedForm draft={draft} step="audience" seen={seen} beside={beside}>
       <div class="fields-in-row">
+        {/* Without a sender there is no link to the settings, because a form beside this one adds a sender. */}
         {senders.length === 0 ? (
           <p>{language.say('compose.sender.none')}</p>
         ) : (
@@ -285,7 +286,7 @@ export function Total({ audience: { recipients, left_out: leftOut } }: { audienc
             <p>{language.say('compose.audience.leftOut', { count })}</p>
             <ul class="small">
               {leftOut.map(({ reason, count: people }) => (
-                <li key={reason}>
+                <li key={String(reason)}>
                   {language.number(people)}: {language.sentence(reason)}
                 </li>
               ))}

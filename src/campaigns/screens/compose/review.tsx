@@ -15,7 +15,10 @@ import { Findings } from '../findings.tsx';
 import { lastTestText } from './last-test.ts';
 import { type Choices, stepPath } from './step.tsx';
 
-/** What the checks found in the mail of a campaign and its variants or versions. `problem` says why there was no check; empty if there was one. */
+/**
+ * What the checks found in the mail of a campaign and its variants or versions. `problem` says why there was no check; empty if there was
+ * one.
+ */
 interface Checked {
   findings: CheckedForAll['findings'];
   problem: string;

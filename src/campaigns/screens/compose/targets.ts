@@ -31,3 +31,10 @@ export async function readTargets(request: FastifyRequest): Promise<Target[]> {
     })),
   ];
 }
+
+/** Returns the targets of one kind (lists or segments) as options of a field. */
+export function targetOptions(targets: readonly Target[], wanted: Target['kind']): { value: string; label: string }[] {
+  return targets
+    .filter(({ kind }) => kind === wanted)
+    .map(({ value, name: label }) => ({ value: value.split('_').at(-1) ?? '', label }));
+}
