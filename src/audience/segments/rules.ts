@@ -5,11 +5,11 @@
 import type { Db } from '../../database/open.ts';
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { messages } from '../../errors/field-errors.ts';
+import { storedReason } from '../../errors/reason-in-english.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { reservedField } from '../contacts/contact-fields.ts';
 import { EVENT_FIELD, eventOfField, parseFilter } from '../events/names.ts';
 import { type CustomField, FIELD_TYPES, type FieldType, isValidValue } from '../fields/custom-fields.ts';
-import { storedReason } from './reason-in-english.ts';
 
 /** The maximum number of rules of a segment. All its rules are conditions of one statement, and SQLite limits how deep conditions nest. */
 export const MAX_RULES = 100;

@@ -2,15 +2,8 @@
  * Turns a reason why a mail did not arrive into its stored form. The API gives reasons in English, in reports and in segments, and takes
  * the same text in rules. Replies of mail servers are the same in both forms.
  */
-import {
-  isSentenceCode,
-  type Said,
-  SENTENCES,
-  Sentence,
-  type SentenceCode,
-  type Value,
-} from '../../errors/sentences.ts';
-import { readStored, stored } from '../../errors/stored.ts';
+import { isSentenceCode, type Said, SENTENCES, Sentence, type SentenceCode, type Value } from './sentences.ts';
+import { readStored, stored } from './stored.ts';
 
 /** The reasons with values, apart from `returned`, which begins with another sentence. */
 const WITH_VALUES = [

@@ -1,8 +1,8 @@
 /** Reasons why a mail did not arrive, as the API gives and takes them. */
 import t from 'tap';
-import { storedReason } from '../../../src/audience/segments/reason-in-english.ts';
-import { sentence } from '../../../src/errors/sentences.ts';
-import { english, stored } from '../../../src/errors/stored.ts';
+import { storedReason } from '../../src/errors/reason-in-english.ts';
+import { sentence } from '../../src/errors/sentences.ts';
+import { english, stored } from '../../src/errors/stored.ts';
 
 t.test('a reason in English becomes its stored form, and the stored form stays as it is', (t) => {
   const reasons = [
