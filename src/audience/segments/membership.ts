@@ -12,6 +12,7 @@ import {
   segments,
   type Target,
 } from '../../database/schema/index.ts';
+import { DAY_MS } from '../../units.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
 import { findBrokenRule } from './broken-rules.ts';
 import { type Condition, ruleCondition } from './rule-sql.ts';
@@ -19,8 +20,6 @@ import { type Condition, ruleCondition } from './rule-sql.ts';
 export type Segment = typeof segments.$inferSelect;
 /** What the update of members needs of a segment. */
 type SyncedSegment = Pick<Segment, 'id' | 'user_id' | 'contact_type_id' | 'rules' | 'query_type'>;
-
-const DAY_MS = 86_400_000;
 
 /** A contact type or segment. */
 interface Membership {

@@ -12,12 +12,12 @@ import { inTransaction } from '../../database/transaction.ts';
 import { isBusy, isTransientSqliteError } from '../../database/write-lock.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import type { FailedWork } from '../../time/failed-work.ts';
+import { HOUR_MS } from '../../units.ts';
 import { reviveSegments } from './broken-rules.ts';
 import { isFarBehind } from './follow-activity.ts';
 import { syncMembers } from './membership.ts';
 import { countMailsRules } from './rules.ts';
 
-const HOUR_MS = 3_600_000;
 /** How long the background thread recomputes before it does its other work. */
 const BACKGROUND_MS = 50;
 /** The number of addresses in one transaction if one rule checks many mailings for each. With more such rules the number is lower. */

@@ -6,14 +6,13 @@ import { fold } from '../../database/functions/fold.ts';
 import { BY_PERSON, DELIVERY_STATE, MADE_BY, MAILING_ENDED, type SegmentRule } from '../../database/schema/index.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { addDays, yearlyDays } from '../../time/zones.ts';
+import { DAY_MS } from '../../units.ts';
 import { byField } from '../contacts/contact-fields.ts';
 import { type Bind, filterHolds, wordId } from '../events/event-sql.ts';
 import { EVENT_FIELD } from '../events/names.ts';
 import { customValuePath, type FieldType } from '../fields/custom-fields.ts';
 import { isMeasuredNow } from '../tracking-choice.ts';
 import { type ActivityType, isActivityType, MAX_MAIL_DAYS } from './rules.ts';
-
-const DAY_MS = 86_400_000;
 
 /** SQL: the times in `activity` as values of date fields; empty without activity. */
 const ACTIVITY_VALUES = {

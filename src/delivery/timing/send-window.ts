@@ -4,13 +4,13 @@ import { readMailRule } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
 import type { SendWindow } from '../../database/schema/index.ts';
 import { addDays, toUtc, wallClock, weekdayOf } from '../../time/zones.ts';
+import { DAY_MS } from '../../units.ts';
 
 /**
  * The last day that is searched, counted from today. 7 is the same weekday of the next week; one more day is searched because a clock
  * change can skip a window.
  */
 const LAST_SEARCHED_DAY = 8;
-const DAY_MS = 86_400_000;
 
 /**
  * Returns when mail that is due at `now` may be sent within these sending hours; null if it may be sent at once. A window skipped by a

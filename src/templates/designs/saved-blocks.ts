@@ -8,9 +8,9 @@ import { inTransaction } from '../../database/transaction.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { MEBIBYTE } from '../../units.ts';
 
 export const KIBIBYTE = 1024;
-const MEBIBYTE = 1024 * KIBIBYTE;
 /** The maximum number of blocks of an account. */
 export const MAX_BLOCKS = 100;
 /** The maximum length of the code of one block. */
