@@ -79,7 +79,7 @@ t.test('tests go to senders and contacts of the account only, ten from a link', 
   t.equal(sent(), 9);
   const late = await test(sender);
   t.equal(late.status, 429, 'what was refused counts too');
-  t.match(late.body.problem, 'A new link sends more');
+  t.match(late.body.problem, 'To send more, open the designer again');
   t.equal((await test('stranger@elsewhere.example')).status, 429, 'and tells no more who is a contact');
   app.clock.advance(1);
   const { body } = await app.one.call('GET', '/automations/schedule', { query: { utr } });
@@ -93,7 +93,7 @@ t.test('a design that is too deep or has too much in it is refused, while others
   const within = (content: string) => `<mjml><mj-body>${content}</mj-body></mjml>`;
   const hostile: [string, RegExp][] = [
     [within('<mj-section>'.repeat(35_000)), /more than 50 levels/],
-    [within(`<mj-text>${'<a>'.repeat(150_000)}`), /more than 500 levels/],
+    [within(`<mj-text>${'<a>'.repeat(150_000)}`), /more than 500 elements inside each other/],
     [within('<mj-text></mj-text>'.repeat(20_000)), /more than 5,000 elements/],
   ];
   for (const [mjml, problem] of hostile) {
