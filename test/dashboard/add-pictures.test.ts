@@ -94,7 +94,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await until(() => late.asked.length === 1);
     await add('market', 21);
     await page.getByRole('link', { name: 'market' }).waitFor();
-    late.release();
+    await late.release();
     await settled(page);
     t.equal(await page.getByRole('link', { name: 'market' }).count(), 1);
   });

@@ -301,7 +301,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
     const script = await holdAnswers(page, '**/assets/autosave-*.js');
     await page.goto(`${origin}/campaigns/${utr}/edit/content`, { waitUntil: 'commit' });
     await page.getByLabel('Subject').fill('Early');
-    script.release();
+    await script.release();
     await page.getByText('The subject has 5 characters.').waitFor();
     t.equal((await sendDetails(app, utr)).subject, 'Early');
   });

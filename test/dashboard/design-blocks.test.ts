@@ -187,7 +187,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal(await state.innerText(), 'Saving …');
     await press('Move up');
     t.equal(await status.innerText(), 'Heading: A heading was moved.');
-    first.release();
+    await first.release();
     await state.filter({ hasText: /^Saved$/ }).waitFor();
     t.equal(await status.innerText(), 'Heading: A heading was moved.');
     await page.locator('#save').click();
@@ -195,6 +195,20 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal(await state.innerText(), '');
     await press('Move down');
     t.notMatch(await status.innerText(), 'Saved', 'which the mail is no more');
+  });
+
+  t.test('a subject that is typed before the designer is ready is a change', async (t) => {
+    const { page } = await openDesigner(t, browser, { mjml: mail('Alpha') });
+    const content = await holdAnswers(page, '**/content');
+    await page.reload({ waitUntil: 'commit' });
+    await page.getByLabel('Subject').fill('A new subject');
+    await until(() => content.asked.length === 1);
+    await content.release();
+    await page.waitForSelector('body[data-ready=yes]');
+    await page
+      .locator('#state')
+      .filter({ hasText: /^(?:Not saved yet|Saving …|Saved)$/ })
+      .waitFor();
   });
 
   t.test('a list of blocks that comes late does not replace a newer one', async (t) => {
@@ -214,7 +228,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await until(() => late.asked.length === 1);
     await keep('Two');
     await page.getByRole('button', { name: 'Add: Two' }).waitFor();
-    late.release();
+    await late.release();
     await page.getByText('“One” was saved.').waitFor();
     t.equal(await page.getByRole('button', { name: 'Add: Two' }).count(), 1);
   });
@@ -224,7 +238,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     const library = await holdAnswers(page, '**/pictures');
     for (let presses = 0; presses < 2; presses++)
       await page.getByRole('button', { name: 'Add: Image', exact: true }).press('Enter');
-    library.release();
+    await library.release();
     const dialog = page.getByRole('dialog', { name: 'Choose an image' });
     await dialog.getByRole('radio').check();
     await dialog.getByLabel('Alternative text').fill('A boat');
@@ -250,7 +264,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Add: Image', exact: true }).press('Enter');
     await dialog.getByRole('radio').check();
-    upload.release();
+    await upload.release();
     await dialog.getByText('Harbour').waitFor();
     await settled(page);
     t.equal(await dialog.getByRole('radio', { checked: true }).inputValue(), picture.url);

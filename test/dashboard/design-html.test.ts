@@ -151,7 +151,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await mode('Edit as HTML');
     await until(() => first.asked.length === 1);
     await page.getByRole('button', { name: 'Add: Heading' }).press('Enter');
-    first.release();
+    await first.release();
     await html.waitFor();
     t.match(await html.inputValue(), 'A heading');
   });
@@ -167,7 +167,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       await until(() => answers.asked.length > 0);
       await settled(page);
       t.equal(answers.asked.length, 1);
-      answers.release();
+      await answers.release();
       await html.waitFor();
     },
   );

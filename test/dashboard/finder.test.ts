@@ -157,7 +157,7 @@ t.test('the menu in a browser', { skip: skipWithout('chromium') }, async (t) => 
     await page.locator('body').press('Control+k');
     await page.keyboard.type('dkim');
     t.equal(await field.inputValue(), 'dkim');
-    script.release();
+    await script.release();
     await page.getByRole('option', { name: /^Senders/ }).waitFor();
     t.equal(await field.inputValue(), 'dkim');
   });
@@ -172,7 +172,7 @@ t.test('the menu in a browser', { skip: skipWithout('chromium') }, async (t) => 
     const before = asked.length;
     await page.keyboard.press('Escape');
     await page.locator('#finder').waitFor({ state: 'hidden' });
-    answers.release();
+    await answers.release();
     await settled(page);
     t.strictSame(asked.slice(before), [], 'not what was found before');
   });

@@ -104,7 +104,7 @@ t.test('what a page keeps up to date', { skip: skipWithout('chromium') }, async 
     const script = await holdAnswers(page, '**/assets/live-*.js');
     await page.goto(`${origin}/contacts`, { waitUntil: 'commit' });
     await searchFor(page, 'bea');
-    script.release();
+    await script.release();
     await link(page, 'anna').waitFor({ state: 'detached' });
     await link(page, 'bea').waitFor();
   });

@@ -71,9 +71,33 @@ t.test(
     await page.getByRole('button', { name: 'Add rule' }).click();
     await until(() => first.asked.length === 1);
     await rule(1).getByLabel('Value').fill('Bonn');
-    first.release();
+    await first.release();
     await rule(2).waitFor();
     await page.keyboard.type('!');
     t.equal(await rule(1).getByLabel('Value').inputValue(), 'Bonn!', 'and the cursor stays where it was');
+  },
+);
+
+t.test(
+  'a segment that is saved before a removed rule is gone is saved without it',
+  { skip: skipWithout('chromium') },
+  async (t) => {
+    const app = await startWithFields(t);
+    await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+    const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
+    const { page } = await openTab(t, await launch(t), origin, { cookie: cookieOf(app, addPerson(app)) });
+    await page.goto(`${origin}/contacts/segments/new`);
+    const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
+    await page.getByLabel('Name').fill('Bonn');
+    await rule(1).getByLabel('Value').fill('Bonn');
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await rule(2).getByLabel('Value').fill('Köln');
+    const removal = await holdAnswers(page, '**/segments/**', (request) => /remove/.test(request.postData() ?? ''));
+    await page.getByRole('button', { name: 'Remove Rule 2' }).click();
+    await until(() => removal.asked.length === 1);
+    await page.getByRole('button', { name: 'Save segment' }).click();
+    await removal.release();
+    await page.getByText('“Bonn” was saved.').waitFor();
+    t.strictSame(app.db.prepare<[], string>('SELECT value FROM segments ORDER BY id DESC').pluck().get(), '["Bonn"]');
   },
 );

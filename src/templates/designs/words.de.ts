@@ -19,6 +19,7 @@ export const designer: Translation<typeof english> = {
   'designer.save': 'Speichern',
   'designer.saving': 'Wird gespeichert …',
   'designer.saved': 'Gespeichert',
+  'designer.unanswered': 'Sendlark hat nicht geantwortet. Bitte versuchen Sie es noch einmal.',
   'designer.unsaved': 'Noch nicht gespeichert',
   'designer.earlier.text':
     'Stellt die Gestaltung von damals wieder her; Betreff und Vorschautext bleiben. Die jetzige Gestaltung bleibt ebenfalls als Fassung erhalten.',

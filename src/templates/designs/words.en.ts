@@ -16,6 +16,7 @@ export const designer = {
   'designer.save': 'Save',
   'designer.saving': 'Saving …',
   'designer.saved': 'Saved',
+  'designer.unanswered': 'Sendlark did not answer. Please try again.',
   'designer.unsaved': 'Not saved yet',
   'designer.earlier.text':
     'Restores the design from that time; subject and preview text stay. The current design is kept as a version, too.',

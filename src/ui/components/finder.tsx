@@ -44,7 +44,7 @@ export function Finder() {
             spellcheck={false}
             enterkeyhint="go"
           />
-          <button type="button" class="quiet" data-close>
+          <button type="button" class="quiet" popovertarget="finder" popovertargetaction="hide">
             <Icon name="close" />
             <span class="visually-hidden">{language.say('finder.close')}</span>
           </button>

@@ -31,7 +31,11 @@ function openFinder(event: Event): void {
   if (menu === null || isDialogOpen()) return;
   menu.showPopover();
   menu.querySelector('input')?.select();
-  void import('./parts/finder.ts').then(({ showOptions }) => showOptions(menu));
+  const text = () => menu.querySelector('input')?.value ?? '';
+  import('./parts/finder.ts').then(
+    ({ showOptions }) => showOptions(menu),
+    () => location.assign(`/find?${new URLSearchParams({ text: text() })}`),
+  );
 }
 for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEventListener('click', openFinder);
 addEventListener('keydown', (event) => {

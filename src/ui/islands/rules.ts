@@ -9,6 +9,8 @@ import { isTouched } from './parts/touched.ts';
 
 /** How long after a keystroke the number is updated. */
 const TYPING_MS = 300;
+/** How often a click that waits for the answer to an earlier one looks for that answer. */
+const LATER_MS = 50;
 /** How often screen readers announce the number. */
 const NEWS_MS = 2000;
 // The selectors of the parts that are updated.
@@ -59,6 +61,13 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   /** Shows the form as it is now, after the unanswered click if there is one. */
   const show = (parts: readonly string[]) =>
     unanswered === null ? update('do', 'show', parts) : update(unanswered.name, unanswered.value, allParts);
+  /** Submits the form once the click before this one is answered. The answer has other buttons, whose numbers of rules are new. */
+  const submitLater = async (button: HTMLButtonElement) => {
+    while (unanswered !== null) await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+    const same = ['add', 'save'].find((value) => value === button.value);
+    const current = same ? form.querySelector<HTMLButtonElement>(`button[value="${same}"]`) : button;
+    if (current?.isConnected) form.requestSubmit(current);
+  };
   // The button that updates the number is hidden, because the script updates the number.
   const showButton = form.querySelector<HTMLButtonElement>('button[value="show"]');
   if (showButton !== null) showButton.hidden = true;
@@ -73,7 +82,13 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   });
   form.addEventListener('submit', (event) => {
     const button = event.submitter;
-    if (!(button instanceof HTMLButtonElement) || button.value === 'save') return;
+    if (!(button instanceof HTMLButtonElement)) return;
+    if (unanswered !== null) {
+      event.preventDefault();
+      void submitLater(button);
+      return;
+    }
+    if (button.value === 'save') return;
     event.preventDefault();
     void update(button.name, button.value, button.name === 'after' ? [COUNT] : allParts);
   });

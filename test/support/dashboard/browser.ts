@@ -8,6 +8,7 @@ import {
   chromium,
   type Page,
   type Request,
+  type Route,
 } from 'playwright-core';
 import type { Test } from 'tap';
 import { FLAGS } from '../../../fixtures/chromium.ts';
@@ -79,19 +80,28 @@ export async function holdAnswers(
   page: Page,
   url: string,
   isHeld: (request: Request) => boolean = () => true,
-): Promise<{ asked: Request[]; release: () => void }> {
+): Promise<{ asked: Request[]; release: () => Promise<void> }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const asked: Request[] = [];
-  await page.route(url, async (route) => {
-    const request = route.request();
-    if (!isHeld(request)) return route.continue();
-    asked.push(request);
+  const answered: Promise<void>[] = [];
+  const answerLate = async (route: Route) => {
     const response = await route.fetch({ maxRedirects: 0 });
     await promise;
     // The page may have given the request up.
     await route.fulfill({ response }).catch(() => undefined);
+  };
+  await page.route(url, (route) => {
+    if (!isHeld(route.request())) return route.continue();
+    asked.push(route.request());
+    const late = answerLate(route);
+    answered.push(late);
+    return late;
   });
-  return { asked, release: resolve };
+  const release = async () => {
+    resolve();
+    await Promise.all(answered);
+  };
+  return { asked, release };
 }
 
 /** Waits until the page has done what it does with an answer that was held, unless that needs other requests. */

@@ -89,8 +89,7 @@ function followText(dialog: HTMLElement): (() => Promise<boolean>) | null {
   });
   // A press on an option must not take the focus from the field.
   list.addEventListener('pointerdown', (event) => event.preventDefault());
-  const closeButton = dialog.querySelector<HTMLElement>('[data-close]');
-  closeButton?.addEventListener('click', () => dialog.hidePopover());
+  const closeButton = dialog.querySelector<HTMLElement>('[popovertargetaction="hide"]');
   dialog.addEventListener('keydown', (event) => {
     if (event.key !== 'Tab') return;
     // The focus moves only between the field and the button. Otherwise it could leave the page for the browser's own controls.

@@ -11,8 +11,12 @@ export function isTouched(form: HTMLFormElement): boolean {
     }
     if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue;
     if (!(field instanceof HTMLInputElement)) return false;
-    // The browser writes colours in small letters and trims e-mail addresses.
-    const [value, sent] = [field.value, field.defaultValue].map((text) => text.trim().toLowerCase());
-    return value !== sent || field.checked !== field.defaultChecked;
+    return field.value !== sentValue(field) || field.checked !== field.defaultChecked;
   });
+}
+
+/** Returns the value that the server sent, as the browser writes it: colours in small letters, addresses without spaces around them. */
+function sentValue({ type, defaultValue }: HTMLInputElement): string {
+  if (type === 'color') return defaultValue.toLowerCase();
+  return type === 'email' || type === 'url' ? defaultValue.trim() : defaultValue;
 }

@@ -1,7 +1,7 @@
 /** The script of the design page: it opens the content, saves it, shows the preview in a sandboxed frame, and sends test mails. */
 import { saveBeforeLeaving } from '../../../../ui/islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
-import { ask, call, element, inLanguage, isDraft, isLocked, say, showProgress, tell } from './parts/page.ts';
+import { ask, call, element, inLanguage, isDraft, isLocked, problemOf, say, showProgress, tell } from './parts/page.ts';
 import { listenForPictures } from './parts/pictures.ts';
 
 /** How long after the last change a draft is saved automatically. */
@@ -11,9 +11,14 @@ let isChanged = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let saving: Promise<unknown> = Promise.resolve();
 let previewing: Promise<void> = Promise.resolve();
+/** Why the last automatic save failed; empty if it did not. */
+let saveProblem = '';
 /** The fields for the subject and the preview text. */
 const lines = [...document.querySelectorAll<HTMLInputElement>('.what input')];
-const content = await openContent(onChange);
+const content = await openContent(onChange).catch((error: unknown) => {
+  tell(problemOf(error));
+  throw error;
+});
 for (const line of lines) line.addEventListener('input', onChange);
 
 function onChange(): void {
@@ -71,9 +76,12 @@ async function saveAutomatically(): Promise<void> {
   try {
     const saved = await save();
     if (saved !== '') showState(saved);
+    if (saveProblem !== '' && element('status', HTMLElement).textContent === saveProblem) tell('');
+    saveProblem = '';
   } catch (error) {
     showState();
-    tell(error instanceof Error ? error.message : String(error));
+    saveProblem = problemOf(error);
+    tell(saveProblem);
   }
 }
 
@@ -106,7 +114,7 @@ async function preview(): Promise<void> {
     line.textContent = say(email ? 'designer.subject.for' : 'designer.subject.nobody', { subject, email });
   } catch (error) {
     frame.srcdoc = '';
-    line.textContent = error instanceof Error ? error.message : String(error);
+    line.textContent = problemOf(error);
   }
 }
 
@@ -156,3 +164,5 @@ listenForPictures();
 for (const id of ['preview', 'test', 'earlier', 'save'])
   document.getElementById(id)?.toggleAttribute('disabled', id === 'save' && isLocked);
 if (!isLocked) tell('');
+// The user may have changed the subject or the preview text before this script ran.
+if (Object.keys(changedLines()).length > 0) onChange();

@@ -3,7 +3,7 @@
  * HTML. Switching alone changes neither: the mail is saved as what was changed last.
  */
 import { type Choices, fieldChoice, markup, openEditor } from './editor.ts';
-import { ask, call, element, escaped, say, tell } from './page.ts';
+import { ask, call, element, escaped, problemOf, say, tell } from './page.ts';
 
 /** The content that the page saves, previews and sends. */
 interface Content {
@@ -54,7 +54,7 @@ class BlocksAndHtml implements Content {
       if (this.#isSwitching) return;
       this.#isSwitching = true;
       void (this.#isHtml ? this.#toBlocks() : this.#toHtml())
-        .catch((error: unknown) => tell(error instanceof Error ? error.message : String(error)))
+        .catch((error: unknown) => tell(problemOf(error)))
         .finally(() => {
           this.#isSwitching = false;
         });

@@ -45,12 +45,23 @@ export function say(key: Key, values: Readonly<Record<string, string>> = {}): st
 /** The header with which the server answers errors in the page's language. */
 export const inLanguage = { 'accept-language': document.documentElement.lang };
 
-/** Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses, throws an Error with the reason. */
+/** How long the page waits for an answer. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/**
+ * Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses or does not answer, throws an Error with the
+ * reason.
+ */
 export async function call(path: string, body?: Record<string, string>): Promise<Answer> {
   const init = body && { method: 'POST', body: JSON.stringify(body) };
   const type = body && { 'content-type': 'application/json' };
-  const response = await fetch(pagePath + path, { ...init, headers: { ...inLanguage, ...type } });
-  const answer: Answer = await response.json();
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const request = fetch(pagePath + path, { ...init, signal, headers: { ...inLanguage, ...type } });
+  const [response, answer]: [Response, Answer] = await request
+    .then(async (response): Promise<[Response, Answer]> => [response, await response.json()])
+    .catch(() => {
+      throw new Error(say('designer.unanswered'));
+    });
   if (!response.ok) throw new Error(answer.problem);
   return answer;
 }
@@ -66,8 +77,13 @@ export async function showProgress(text: string, work: () => Promise<string>): P
   try {
     tell(await work());
   } catch (error) {
-    tell(error instanceof Error ? error.message : String(error));
+    tell(problemOf(error));
   }
+}
+
+/** Returns what an error says. */
+export function problemOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Opens a dialog. Returns the value of the button that closed the dialog; empty if the dialog was cancelled. */

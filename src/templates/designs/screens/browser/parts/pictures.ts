@@ -1,6 +1,6 @@
 /** The account's image library in the designer: the dialog that asks for a picture and its alternative text, and adding pictures. */
 import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
-import { ask, element, inLanguage, say } from './page.ts';
+import { ask, element, inLanguage, problemOf, say } from './page.ts';
 
 /** A picture of the library. */
 export interface Picture {
@@ -28,6 +28,8 @@ interface Answer {
 }
 
 const path = `${location.pathname}/pictures`;
+/** How long the dialog waits for the library. */
+const LIBRARY_TIMEOUT_MS = 20_000;
 /** The newest pictures of the library; null until they are first needed. */
 let library: Promise<Picture[]> | null = null;
 /** Ends when the dialog that was asked for last is closed. */
@@ -141,9 +143,11 @@ async function showLibrary(chosen: string): Promise<void> {
 
 async function readLibrary(): Promise<Picture[]> {
   try {
-    const answer: Answer = await (await fetch(path)).json();
+    const answer: Answer = await (await fetch(path, { signal: AbortSignal.timeout(LIBRARY_TIMEOUT_MS) })).json();
     return answer.pictures ?? [];
   } catch {
+    // The next dialog tries again.
+    library = null;
     return [];
   }
 }
@@ -156,6 +160,7 @@ export function listenForPictures(): void {
   const addAll = async (files: File[]) => {
     if (files.length === 0) return;
     const opening = openings;
+    const [alt, isDecoration, source] = [altField().value, decorationField().checked, chosenSource()];
     news.textContent = say('designer.picture.adding');
     const problems: string[] = [];
     let last: Picture | undefined;
@@ -163,17 +168,20 @@ export function listenForPictures(): void {
       try {
         [last] = await uploadPicture(file);
       } catch (error) {
-        problems.push(error instanceof Error ? error.message : String(error));
+        problems.push(problemOf(error));
       }
     }
     // If the dialog is now open for another picture, that one keeps its choice.
     const isForThis = opening === openings;
     if (isForThis) news.textContent = problems.join(' ');
-    await showLibrary((isForThis && last?.src) || chosenSource());
-    if (isForThis && last !== undefined) {
-      decorationField().checked = false;
-      altField().value = last.alt;
-    }
+    // What the user has chosen or typed meanwhile stays.
+    const isUntouched =
+      altField().value === alt && decorationField().checked === isDecoration && chosenSource() === source;
+    const taken = isForThis && isUntouched ? last : undefined;
+    await showLibrary(taken?.src ?? chosenSource());
+    if (taken === undefined) return;
+    decorationField().checked = false;
+    altField().value = taken.alt;
   };
   input.addEventListener('change', () => {
     void addAll([...(input.files ?? [])]);
