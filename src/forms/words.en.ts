@@ -85,11 +85,11 @@ export const forms = {
   'forms.delete': 'Delete form',
   'forms.delete.title': 'Delete “{name}”?',
   'forms.delete.text': {
-    one: 'The page of the form and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The {count} confirmed contact stays.',
+    one: 'The page of the form and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The one confirmed contact stays.',
     other:
       'The page of the form and the links in its e-mails stop working, and unconfirmed sign-ups are deleted. The {count} confirmed contacts stay.',
   },
-  'audit.form_added': 'Added a form',
+  'audit.form_added': 'Created a form',
   'audit.form_changed': 'Changed a form',
   'audit.form_removed': 'Deleted a form',
   'audit.form_restored': 'Restored a form',

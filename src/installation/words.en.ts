@@ -13,7 +13,7 @@ export const installation = {
   'health.go.Backup': 'Open backups',
   'health.go.DNS': 'Open senders',
   'health.go.SMTP server': 'Open SMTP servers',
-  'health.address.unset': 'There is no tracking domain yet, so links in e-mails work on this machine only.',
+  'health.address.unset': 'There is no tracking domain yet, so links in e-mails work on this computer only.',
   'health.address.go': 'Set tracking domain',
   'health.address.seen': 'Checked {time}.',
   'health.address.unseen': 'Links in e-mails use the tracking domain. It has not been checked yet.',
@@ -25,11 +25,11 @@ export const installation = {
   'bounces.elsewhere': 'Bounces go to {domain}, but Sendlark does not receive them itself.',
   'bounces.taken': 'Bounces go to {domain} and are received at {listens}.',
   'bounces.test': 'Send a test e-mail',
-  'bounces.mx': 'The MX record of {domain} has to name this machine, and the firewall has to let port 25 through.',
+  'bounces.mx': 'The MX record of {domain} has to name this computer, and the firewall has to let port 25 through.',
   'bounces.step.domain': 'Choose a subdomain of your domain for bounces, such as {domain}.',
-  'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this machine.',
+  'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this computer.',
   'bounces.step.settings':
-    'Whoever looks after the machine sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and restarts Sendlark.',
+    'Whoever looks after the computer sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and restarts Sendlark.',
   'bounces.step.firewall': 'Open port 25 of the firewall for incoming connections.',
   'health.version': 'Version',
   'health.node': 'Node.js',
@@ -55,7 +55,7 @@ export const installation = {
   'health.why.Settings':
     'Links in e-mails, one-click unsubscribe and the IP addresses in the audit log depend on the settings.',
   'health.why.Disk': 'With a full disk nothing is sent, imported or saved.',
-  'health.why.Clock': 'Schedules and automations follow the clock of the machine.',
+  'health.why.Clock': 'Schedules and automations follow the clock of the computer.',
   'health.why.Sending': 'While sending is paused, nothing is sent.',
   'health.why.Background':
     'The background process sends mail, adds contacts to automations and keeps segments up to date.',
@@ -105,9 +105,11 @@ export const installation = {
     one: '{count} scheduled campaign that is due starts.',
     other: '{count} scheduled campaigns that are due start.',
   },
-  'hold.text': 'Automations continue too. First cancel what was already sent or must not be sent.',
-  'hold.ask': 'An owner of the first account can resume sending.',
+  'hold.text':
+    'Automations continue too. First cancel campaigns that must not be sent, such as those that your contacts already got.',
+  'hold.ask': 'Whoever runs Sendlark here (an owner of its first account) can resume sending.',
   'hold.settings': 'Set tracking domain',
   'hold.nodes': 'Open sender nodes',
-  'hold.waits': 'Sending continues by itself. Tell an owner of the first account if it takes long.',
+  'hold.waits':
+    'Sending continues by itself. If it takes long, tell whoever runs Sendlark here (an owner of its first account).',
 } as const;

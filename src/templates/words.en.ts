@@ -16,7 +16,7 @@ export const templates = {
   'templates.begin': 'Start with',
   'templates.blank': 'An empty e-mail',
   'templates.create': 'Create template',
-  'templates.added': 'The template “{name}” was added.',
+  'templates.added': 'The template “{name}” was created.',
   'templates.renamed': 'The template was renamed.',
   'templates.deleted': '“{name}” was deleted.',
   'templates.undeleted': '“{name}” is back.',

@@ -100,7 +100,7 @@ t.test(
     await addSender(app.two);
     t.equal((await guest.post('/settings/senders/dkim/create', { domain: 'example.com' })).status, 303);
     const theirs = (await guest.get('/settings/senders')).text;
-    t.match(theirs, 'only an owner of the first account can replace or delete it');
+    t.match(theirs, 'only whoever runs Sendlark here (an owner of its first account) can replace or delete it');
     t.notMatch(theirs, '/dkim/rotate');
     t.notMatch(theirs, /dkim\/\d+\/delete/);
     t.equal((await guest.post('/settings/senders/dkim/rotate', { domain: 'example.com' })).status, 403);

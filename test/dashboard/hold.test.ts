@@ -50,7 +50,7 @@ t.test('others see whom to ask, and a hold by settings has no button', async (t)
   const other = cookieOf(app, addPerson(app, 'owner', { name: 'Other', accountId: 2 }));
   for (const cookie of [editor, other]) {
     const { text } = await app.page('GET', '/campaigns', { headers: { cookie } });
-    t.match(text, 'An owner of the first account can resume sending.');
+    t.match(text, 'Whoever runs Sendlark here (an owner of its first account) can resume sending.');
     t.notMatch(text, '/sending/release');
     const headers = { cookie, 'sec-fetch-site': 'same-origin' };
     t.equal((await app.page('POST', '/sending/release', { headers })).status, 403);

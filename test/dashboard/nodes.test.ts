@@ -47,7 +47,7 @@ t.test('while no node takes mail every page says so, what to do, and no more onc
   for (const path of PAGES) {
     t.equal((await get(path)).split('There is no sender node, so mail waits.').length, 2, `${path} says it once`);
     t.match(await get(path), 'href="/settings/nodes"');
-    t.match(await get(path, viewer), 'Tell an owner of the first account', path);
+    t.match(await get(path, viewer), 'tell whoever runs Sendlark here (an owner of its first account)', path);
   }
   noteMailWaits(app.db, null);
   for (const path of PAGES) t.notMatch(await get(path), 'mail waits.');

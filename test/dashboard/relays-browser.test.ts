@@ -84,7 +84,7 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await testNow('comes from an authority that this machine does not trust', 'self-signed certificate');
   await look('relay-certificate');
 
-  await page.getByLabel('Encryption').selectOption('None: this machine or private network only');
+  await page.getByLabel('Encryption').selectOption('None: this computer or private network only');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
   await testNow('The server refuses user name or password.', 'wrong password');

@@ -242,7 +242,7 @@ export const people = {
   'lists.delete': { one: 'Delete with {count} contact', other: 'Delete with {count} contacts' },
   'lists.delete.title': 'Delete “{name}”?',
   'lists.delete.people': {
-    one: 'The {count} contact of the list is deleted too. This cannot be undone.',
+    one: 'The only contact of the list is deleted too. This cannot be undone.',
     other: 'The {count} contacts of the list are deleted too. This cannot be undone.',
   },
   'lists.delete.segments': {

@@ -69,7 +69,7 @@ export const segments = {
   'segments.delete': 'Delete segment',
   'segments.delete.title': 'Delete “{name}”?',
   'segments.delete.people': {
-    one: 'The {count} contact of the segment stays in the list.',
+    one: 'The only contact of the segment stays in the list.',
     other: 'The {count} contacts of the segment stay in the list.',
   },
   'segments.uses.none': 'No draft, scheduled campaign or automation uses this segment.',

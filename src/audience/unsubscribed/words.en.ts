@@ -67,7 +67,7 @@ export const unsubscribed = {
   'unsubscribes.topics.empty.text':
     'A topic is a kind of mail, such as news or offers. Contacts can unsubscribe from it without unsubscribing from everything.',
   'unsubscribes.inactive.about':
-    'These contacts did nothing for a long time, although e-mails arrived. Whoever opens or clicks an e-mail, confirms a form or changes a preference is active again.',
+    'These contacts did nothing for a long time, although e-mails arrived. Whoever opens or clicks an e-mail, confirms a sign-up with a form or changes a preference is active again.',
   'unsubscribes.inactive.empty.title': 'No inactive contacts',
   'unsubscribes.inactive.empty.text':
     'Contacts the rule finds appear here. Open the rule to preview whom it would find.',
@@ -132,7 +132,7 @@ export const unsubscribed = {
   'inactive.done.on': 'The rule is on and runs for the first time now.',
   'inactive.done.off':
     'The rule is off. Contacts who got no more campaigns because of it get none until they are active again or you reactivate them.',
-  'inactive.done.lifted': 'The contacts get mail again within seconds.',
+  'inactive.done.lifted': 'Within seconds these contacts can get mail again.',
   'topics.new': 'New topic',
   'topics.change': 'Edit topic',
   'topics.edit': 'Edit',

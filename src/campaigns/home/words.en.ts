@@ -13,7 +13,7 @@ export const home = {
   'home.step.design.text': 'Start from a template, add your words, and preview it on a computer and a phone.',
   'home.step.outbox.title': 'Send the e-mail to the test outbox',
   'home.step.outbox.text':
-    'Without an SMTP server no mail leaves this machine, so you can try everything and read the result.',
+    'Without an SMTP server no mail leaves this computer, so you can try everything and read the result.',
   'home.step.address.title': 'Set your tracking domain',
   'home.step.address.text': 'Links, images and unsubscribe pages in your e-mails use this address.',
   'home.step.relay.title': 'Connect an SMTP server',
@@ -36,7 +36,7 @@ export const home = {
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',
-  'home.dns.check.Alignment': 'alignment',
+  'home.dns.check.Alignment': 'the match of the domains',
   'home.underWay.title': 'In progress',
   'home.underWay.none': 'Nothing is being sent.',
   'home.underWay.progress': { one: '{finished} of {count} contact', other: '{finished} of {count} contacts' },
@@ -89,7 +89,7 @@ export const home = {
   'home.alert.held': 'All sending is paused: {reason}',
   'home.alert.stalled':
     'Sending has stopped, because a part of Sendlark is not running. Restart Sendlark; its log says what happened.',
-  'home.alert.clock': 'The clock of this machine is wrong, so mail could be sent at the wrong time. Set it correctly.',
+  'home.alert.clock': 'The clock of this computer is wrong, so mail could be sent at the wrong time. Set it correctly.',
   'home.alert.disk': 'Only {free} of disk space is free. When it runs out, nothing can be saved or sent.',
   'state.draft': 'Draft',
   'state.scheduled': 'Scheduled',

@@ -5,7 +5,7 @@ export const backup = {
   'settings.done.backupDropped': 'The uploaded backup was discarded. Nothing has changed.',
   'backup.make.title': 'Make a backup',
   'backup.make.text':
-    'The file contains everything as it is now: contacts, e-mails, images, settings, and your DKIM keys. Store it on another disk, as safely as this service. The download may take a minute to start.',
+    'The file contains everything as it is now: contacts, e-mails, images, settings, and your DKIM keys. Store it on another disk, where nobody else can read it. The download may take a minute to start.',
   'backup.make.submit': 'Download backup',
   'restore.title': 'Restore a backup',
   'restore.text':

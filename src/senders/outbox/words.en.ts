@@ -3,7 +3,7 @@
 export const outbox = {
   'testMode.title': 'Test mode: nobody receives your e-mail',
   'testMode.connect': 'Connect an SMTP server',
-  'testMode.ask': 'An owner of the first account can connect an SMTP server.',
+  'testMode.ask': 'Whoever runs Sendlark here (an owner of its first account) can connect an SMTP server.',
   'outbox.kept': {
     one: '{count} e-mail was kept in the test outbox.',
     other: '{count} e-mails were kept in the test outbox.',
@@ -11,7 +11,7 @@ export const outbox = {
   'outbox.about': 'There is no SMTP server, so mail is kept here instead of being sent: the newest {count} e-mails.',
   'outbox.empty.title': 'No e-mails yet',
   'outbox.empty.text':
-    'Without an SMTP server, every e-mail is kept here exactly as it would have been sent. Nothing leaves this machine.',
+    'Without an SMTP server, every e-mail is kept here exactly as it would have been sent. Nothing leaves this computer.',
   'outbox.relay.title': 'Mail is sent by your SMTP server',
   'outbox.relay.text': 'Mail is sent through your SMTP server and is not kept here.',
   'outbox.search': 'Sender, recipient or subject',

@@ -57,7 +57,7 @@ export const times = {
   'best.early': 'Too early: the comparison starts on {day}',
   'best.more': 'Between {low} and {high} percentage points more at the best hour',
   'best.less': 'Between {low} and {high} percentage points less at the best hour',
-  'best.none': 'No difference seen: between {low} points less and {high} points more',
+  'best.none': 'No difference seen: between {low} percentage points less and {high} percentage points more',
   'holding.title': 'Auto-pause',
   'holding.on': 'Every campaign pauses automatically when its results are bad.',
   'holding.off': 'Only campaigns with a first batch pause automatically.',

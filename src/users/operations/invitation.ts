@@ -34,14 +34,14 @@ const TEXTS: Readonly<Record<LanguageCode, Texts>> = {
     subject: (inviter) => `${inviter} invites you to Sendlark`,
     paragraph: (inviter) => `${inviter} sends mail with Sendlark and invites you to work on the same account.`,
     button: 'Choose a password',
-    note: `The link works once, for ${INVITATION_DAYS} days. If you do not expect this mail, do nothing.`,
+    note: `The link works once, for ${INVITATION_DAYS} days. If you did not expect this e-mail, do nothing.`,
     fallback: 'Does the button not work? Open',
   },
   de: {
     subject: (inviter) => `${inviter} lädt Sie zu Sendlark ein`,
     paragraph: (inviter) => `${inviter} verschickt Mails mit Sendlark und lädt Sie ein, im selben Konto mitzuarbeiten.`,
     button: 'Passwort wählen',
-    note: `Der Link gilt einmal, ${INVITATION_DAYS} Tage lang. Wenn Sie diese Mail nicht erwarten, müssen Sie nichts tun.`,
+    note: `Der Link gilt einmal, ${INVITATION_DAYS} Tage lang. Wenn Sie diese Mail nicht erwartet haben, müssen Sie nichts tun.`,
     fallback: 'Die Schaltfläche funktioniert nicht? Öffnen Sie',
   },
 };

@@ -38,7 +38,10 @@ t.test(
       [],
     );
     t.match(pages.get('mailings'), /Test mode: nobody receives your e-mail<\/strong><a href="\/settings\/sending">/);
-    t.match(pages.get('mailings-empty'), 'An owner of the first account can connect an SMTP server.');
+    t.match(
+      pages.get('mailings-empty'),
+      'Whoever runs Sendlark here (an owner of its first account) can connect an SMTP server.',
+    );
     const viewer = cookieOf(app, addPerson(app, 'viewer'));
     const { text } = await app.page('GET', '/campaigns', { headers: { cookie: viewer } });
     t.match(text, /nobody receives your e-mail<\/strong><span>/);

@@ -324,7 +324,7 @@ function fieldValue(
     if (name === 'unsubscribe_group_id') return groups.find(({ id }) => String(id) === text)?.group_name ?? '';
     return name.endsWith('recipient_id') ? (targets.find((target) => target.value === text)?.name ?? '') : text;
   });
-  return <bdi>{texts.filter(Boolean).join(', ') || language.say('compose.none')}</bdi>;
+  return <bdi>{texts.filter(Boolean).join(', ') || language.say('compose.conflict.empty')}</bdi>;
 }
 
 /** The values of the fields of a step. */

@@ -100,7 +100,7 @@ export const en = {
     older: 'Older e-mails',
     newer: 'Newer e-mails',
     pages: 'Pages',
-    feed: 'Follow in a feed reader (Atom)',
+    feed: 'Follow in a feed reader',
   },
   form: {
     email: 'E-mail address',

@@ -56,11 +56,17 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   content_placeholders_over: 'The e-mail has more than {count} merge tags and links: at most {most} are possible.',
   content_twice: 'Give either HTML or MJML, not both.',
   segment_mails_rules_most: 'A segment may not have more than {count} rules about e-mails received.',
-  held_settings: 'There is no tracking domain, so unsubscribe links would work on this machine only',
+  held_settings: 'There is no tracking domain, so unsubscribe links would work on this computer only',
+  operators_only:
+    'Only whoever runs Sendlark here (an owner of its first account) may do this, signed in to the dashboard',
+  field_email: 'The {field} must be a valid e-mail address.',
+  field_maximum: 'The {field} can have at most {count} characters.',
+  field_most: 'The {field} can be at most {count}.',
+  field_items: 'The {field} can have at most {count} entries.',
   field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
-  settings_no_address: 'There is no tracking domain: links in e-mails work on this machine only.',
+  settings_no_address: 'There is no tracking domain: links in e-mails work on this computer only.',
   settings_no_https: 'The tracking domain is not https: one-click unsubscribe needs https.',
   settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
   sending_on: 'not paused',
@@ -82,7 +88,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   inactive: 'inactive for a long time',
   cause_policy_for_now:
-    'The receiving server puts the e-mail off by its rules: because of reputation or rate, or because it accepts e-mails of new senders only at the second attempt.',
+    'The receiving server puts the e-mail off by its rules: because of your domain’s reputation, because too many e-mails came at once, or because it accepts e-mails of new senders only at the second attempt.',
   cause_other_for_now: 'The receiving server asks to try again later.',
   held_cancelled: 'Cancelled before it was sent',
   held_mail: 'The e-mail “{subject}” cannot be sent: {problem}',
@@ -134,12 +140,13 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_invalid: 'Enter a web address such as https://mail.example.com, with nothing after it.',
   found_no_one_click: 'one-click unsubscribe is missing or wrong: {names}',
   held_by_refusal:
-    'The SMTP server refuses mail because of the sender or this machine, not because of the recipient. The e-mail to this recipient waits: {reply}',
+    'The SMTP server refuses mail because of the sender or this computer, not because of the recipient. The e-mail to this recipient waits: {reply}',
   held_by_refusals:
-    'The SMTP server refuses mail because of the sender or this machine, not because of the recipients. The e-mails to {count} recipients in a row wait: {reply}',
+    'The SMTP server refuses mail because of the sender or this computer, not because of the recipients. The e-mails to {count} recipients in a row wait: {reply}',
   condition_deep: 'more than {count} conditions are inside each other',
   no_campaign_values: 'A transactional e-mail has no preferences page and no web version: remove {names} from it.',
-  dkim_present: 'Mail from {domain} is signed already. An owner of the first account can replace its key.',
+  dkim_present:
+    'Mail from {domain} is signed already. Whoever runs Sendlark here (an owner of its first account) can replace its key.',
   replay_replaced: 'Another trial run replaced this result: start the trial run again',
   replay_too_large: 'The trial run takes too much memory: choose fewer days',
   providers_many: 'There can be at most {count} addresses for reports of mail providers: delete one first',

@@ -47,9 +47,9 @@ export const signIn = {
   'password.personal': 'This password is mostly your name or address. Please choose another.',
   'unsafe.title': 'This connection is not encrypted',
   'unsafe.why':
-    'Your password could be read on its way here, so nobody can sign in over plain http from another machine.',
+    'Your password could be read on its way here, so nobody can sign in over plain http from another computer.',
   'unsafe.cure':
     'Put a reverse proxy with TLS in front, such as Caddy or nginx, and set PUBLIC_URL to its https address. docs/operating.md shows how.',
   'unsafe.tunnel':
-    'Until then, sign in on the machine itself, or through a tunnel: ssh -L 3000:127.0.0.1:3000 and then http://localhost:3000.',
+    'Until then, sign in on the computer itself, or through a tunnel: ssh -L 3000:127.0.0.1:3000 and then http://localhost:3000.',
 } as const;
