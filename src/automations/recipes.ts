@@ -150,7 +150,7 @@ const CART: Recipe = {
         'Thank you for looking around in our shop.',
       ],
       de: [
-        'Sollen wir Ihren Warenkorb aufheben?',
+        'Sollen wir Ihren Warenkorb noch für Sie aufheben?',
         'Eine letzte Erinnerung, danach lassen wir Sie in Ruhe.',
         'Hallo ((first_name|noch einmal)),',
         'was Sie gestern ausgesucht haben, liegt noch in Ihrem Warenkorb. Das ist unsere letzte Erinnerung daran.',

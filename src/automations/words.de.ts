@@ -106,7 +106,7 @@ export const automations: Translation<typeof english> = {
   'automations.kind.event': 'Durch ein Ereignis',
   'automations.kind.date': 'An einem Datum',
   'automations.kind.field': 'Wenn sich ein Feld ändert',
-  'automations.kind.form': 'Durch Bestätigung eines Formulars',
+  'automations.kind.form': 'Durch Bestätigung einer Anmeldung über ein Formular',
   'automations.kind.hand': 'Nur von Hand oder durch ein anderes Programm',
   'automations.kind.field.label': 'Feld',
   'automations.kind.field.hint':
@@ -145,8 +145,8 @@ export const automations: Translation<typeof english> = {
   'automations.who.field.segment': '„{field}“ eines Kontakts im Segment „{name}“ ändert sich zu „{value}“.',
   'automations.who.anyField.list': '„{field}“ eines Kontakts in der Liste „{name}“ bekommt einen anderen Wert.',
   'automations.who.anyField.segment': '„{field}“ eines Kontakts im Segment „{name}“ bekommt einen anderen Wert.',
-  'automations.who.form.list': 'Ein Kontakt in der Liste „{name}“ bestätigt das Formular „{form}“.',
-  'automations.who.form.segment': 'Ein Kontakt im Segment „{name}“ bestätigt das Formular „{form}“.',
+  'automations.who.form.list': 'Ein Kontakt in der Liste „{name}“ bestätigt die Anmeldung über das Formular „{form}“.',
+  'automations.who.form.segment': 'Ein Kontakt im Segment „{name}“ bestätigt die Anmeldung über das Formular „{form}“.',
   'automations.who.hand.list': 'Sie nehmen Kontakte der Liste „{name}“ von Hand oder mit einem anderen Programm auf.',
   'automations.who.hand.segment':
     'Sie nehmen Kontakte des Segments „{name}“ von Hand oder mit einem anderen Programm auf.',
@@ -246,7 +246,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.by.event': 'ein Ereignis',
   'automations.replay.by.date': 'ein Datum des Kontakts',
   'automations.replay.by.field': 'Änderung eines Feldes',
-  'automations.replay.by.form': 'Bestätigung eines Formulars',
+  'automations.replay.by.form': 'Bestätigung einer Anmeldung über ein Formular',
   'automations.replay.by.hand': 'nur von Hand',
   'automations.replay.entered': 'Aufgenommen',
   'automations.replay.mails': 'Gesendete Mails',
@@ -365,7 +365,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.field': 'Feld',
   'automations.step.value': 'Neuer Wert',
   'automations.step.value.hint':
-    'Ein Datum als 2026-12-31. Ein Land mit englischem Namen oder Code. Leer: das Feld wird geleert.',
+    'Ein Datum als 2026-12-31. Ein Land mit englischem Namen oder Code. Leer: Das Feld wird geleert.',
   'automations.path.yes': 'Ja',
   'automations.path.no': 'Nein',
   'automations.path.wait.yes': 'Rechtzeitig eingetroffen',
@@ -522,9 +522,9 @@ export const automations: Translation<typeof english> = {
   'automations.enter.title': 'Wer aufgenommen wird',
   'automations.enter.into': 'Automation',
   'automations.enter.contact':
-    'Der Kontakt wird jetzt in eine laufende Automation aufgenommen, was auch ihr Auslöser ist. Der Kontakt muss in der Liste oder dem Segment dieser Automation sein.',
+    'Der Kontakt wird jetzt in eine laufende Automation aufgenommen, unabhängig von ihrem Auslöser. Der Kontakt muss in der Liste oder dem Segment dieser Automation sein.',
   'automations.enter.segment':
-    'Die Kontakte dieses Segments werden in eine laufende Automation aufgenommen, was auch ihr Auslöser ist. Vorher sehen Sie, wie viele es sind.',
+    'Die Kontakte dieses Segments werden in eine laufende Automation aufgenommen, unabhängig von ihrem Auslöser. Vorher sehen Sie, wie viele es sind.',
   'automations.enter.count': 'Zuerst zählen',
   'automations.enter.none': 'Keine Automation läuft',
   'automations.enter.none.about': 'Kontakte können in eine Automation aufgenommen werden, sobald sie gestartet ist.',
@@ -562,20 +562,19 @@ export const automations: Translation<typeof english> = {
   'automations.enter.no_mail': '{name} darf die Mails der Automation nicht bekommen: {reason}',
   'automations.enter.unknown': '{name} ist kein Kontakt mehr.',
   'automations.started': 'Die Automation läuft.',
-  'automations.startedHeld':
-    'Die Automation ist gestartet, aber noch wird nichts gesendet: Sie braucht Aufmerksamkeit.',
+  'automations.startedHeld': 'Die Automation ist gestartet, aber noch wird nichts gesendet: Bitte prüfen Sie sie.',
   'automations.goOn': 'Fortsetzen',
   'automations.goOn.title': '„{name}“ fortsetzen?',
   'automations.pause': 'Pausieren',
   'automations.pause.title': '„{name}“ pausieren?',
   'automations.pause.about': {
-    one: 'Nichts wird gesendet, bis Sie fortsetzen. Niemand wird aufgenommen; {count} aktiver Kontakt behält seine Stelle.',
+    one: 'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktiver Kontakt behält seine Stelle.',
     other:
-      'Nichts wird gesendet, bis Sie fortsetzen. Niemand wird aufgenommen; {count} aktive Kontakte behalten ihre Stelle.',
+      'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktive Kontakte behalten ihre Stelle.',
   },
   'automations.pause.queued': {
-    one: '{count} Mail, die unterwegs ist, hält hier an und wird gesendet, wenn Sie fortsetzen.',
-    other: '{count} Mails, die unterwegs sind, halten hier an und werden gesendet, wenn Sie fortsetzen.',
+    one: '{count} Mail, die unterwegs ist, hält hier an und wird gesendet, wenn Sie die Automation fortsetzen.',
+    other: '{count} Mails, die unterwegs sind, halten hier an und werden gesendet, wenn Sie die Automation fortsetzen.',
   },
   'automations.paused': 'Die Automation ist pausiert. Alle Kontakte behalten ihre Stelle.',
   'automations.duplicate': 'Duplizieren',

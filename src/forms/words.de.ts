@@ -94,11 +94,11 @@ export const forms: Translation<typeof english> = {
   'forms.delete': 'Formular löschen',
   'forms.delete.title': '„{name}“ löschen?',
   'forms.delete.text': {
-    one: 'Die Seite des Formulars und die Links in seinen Mails funktionieren nicht mehr, und unbestätigte Anmeldungen werden gelöscht. Der {count} bestätigte Kontakt bleibt.',
+    one: 'Die Seite des Formulars und die Links in seinen Mails funktionieren nicht mehr, und unbestätigte Anmeldungen werden gelöscht. Der eine bestätigte Kontakt bleibt.',
     other:
       'Die Seite des Formulars und die Links in seinen Mails funktionieren nicht mehr, und unbestätigte Anmeldungen werden gelöscht. Die {count} bestätigten Kontakte bleiben.',
   },
-  'audit.form_added': 'Formular hinzugefügt',
+  'audit.form_added': 'Formular angelegt',
   'audit.form_changed': 'Formular geändert',
   'audit.form_removed': 'Formular gelöscht',
   'audit.form_restored': 'Formular wiederhergestellt',

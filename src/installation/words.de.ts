@@ -5,9 +5,9 @@ import type { installation as english } from './words.en.ts';
 export const installation: Translation<typeof english> = {
   'settings.health': 'Zustand',
   'health.well': 'Alles ist in Ordnung.',
-  'health.problems': { one: 'Eine Sache braucht Aufmerksamkeit.', other: '{count} Dinge brauchen Aufmerksamkeit.' },
+  'health.problems': { one: 'Einen Punkt bitte prüfen.', other: '{count} Punkte bitte prüfen.' },
   'health.ok': 'In Ordnung',
-  'health.warn': 'Braucht Aufmerksamkeit',
+  'health.warn': 'Bitte prüfen',
   'health.fail': 'Gestört',
   'health.cure': 'Was zu tun ist',
   'health.facts': 'Einzelheiten',
@@ -117,10 +117,10 @@ export const installation: Translation<typeof english> = {
     other: '{count} fällige geplante Kampagnen beginnen.',
   },
   'hold.text':
-    'Auch Automationen gehen weiter. Brechen Sie vorher ab, was schon gesendet wurde oder nicht gesendet werden darf.',
-  'hold.ask': 'Ein Inhaber des ersten Kontos kann den Versand fortsetzen.',
+    'Auch Automationen gehen weiter. Brechen Sie vorher Kampagnen ab, die nicht gesendet werden dürfen, etwa solche, die Ihre Kontakte schon bekommen haben.',
+  'hold.ask': 'Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann den Versand fortsetzen.',
   'hold.settings': 'Tracking-Domain festlegen',
   'hold.nodes': 'Sendeknoten öffnen',
   'hold.waits':
-    'Der Versand geht von selbst weiter. Sagen Sie einem Inhaber des ersten Kontos Bescheid, wenn es lange dauert.',
+    'Der Versand geht von selbst weiter. Wer Sendlark hier betreibt (Inhaber des ersten Kontos), sollte davon erfahren, wenn es lange dauert.',
 };

@@ -33,7 +33,7 @@ export const senders: Translation<typeof english> = {
     'Eine neue Adresse bekommt eine Bestätigungsmail. Von der Adresse wird nichts gesendet, bevor der Link darin geöffnet ist.',
   'senders.hint.nickname': 'Nur Sie und Ihr Team sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
-    'Straße und Nummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
+    'Straße und Hausnummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
   'senders.hint.city': 'Mit Ort und Land ist die Postanschrift in Ihren Mails vollständig.',
   'senders.city.country': 'Wählen Sie zuerst das Land.',
   'senders.city.unknown':
@@ -81,8 +81,8 @@ export const senders: Translation<typeof english> = {
   'senders.mail.accepted': 'Gesendet: {time}',
   'senders.mail.kept': 'Im Test-Postausgang: {time}',
   'senders.mail.bounced': 'Bounce',
-  'senders.mail.failed': 'Abgelehnt',
-  'senders.mail.suppressed': 'Nicht gesendet',
+  'senders.mail.failed': 'Fehlgeschlagen',
+  'senders.mail.suppressed': 'Übersprungen',
   'senders.mail.cancelled': 'Abgebrochen',
   'senders.resend': 'Noch einmal senden',
   'senders.resendAt': 'Noch einmal möglich: {time}',
@@ -131,7 +131,7 @@ export const senders: Translation<typeof english> = {
   'dkim.verifyFirst':
     'Bestätigen Sie zuerst einen Absender von {domain} mit dem Link in seiner Mail, dann können Sie einen Schlüssel erzeugen.',
   'dkim.operators':
-    'Den Schlüssel einer Domain teilen sich alle Konten. Deshalb können ihn nur Inhaber des ersten Kontos wechseln oder löschen.',
+    'Den Schlüssel einer Domain teilen sich alle Konten. Deshalb kann ihn nur wechseln oder löschen, wer Sendlark hier betreibt (Inhaber des ersten Kontos).',
   'dkim.signing': 'In Gebrauch',
   'dkim.waiting': 'Nächster Schlüssel',
   'dkim.former': 'Früherer Schlüssel',
@@ -162,9 +162,9 @@ export const senders: Translation<typeof english> = {
   'warmUp.title': 'Aufwärmen',
   'warmUp.text':
     'Mailanbieter misstrauen einer Domain, von der plötzlich viele Mails kommen. Beim Aufwärmen wird jeden Tag nur eine begrenzte Zahl gesendet, täglich etwas mehr; der Rest wartet. Tage beginnen um Mitternacht (UTC).',
-  'warmUp.plans': 'Domains im Aufwärmen',
+  'warmUp.plans': 'Domains, die aufgewärmt werden',
   'warmUp.domain': 'Domain',
-  'warmUp.state': 'Stand',
+  'warmUp.state': 'Status',
   'warmUp.today': 'Heute gesendet',
   'warmUp.change': 'Aktion',
   'warmUp.waiting': 'Nicht begonnen',

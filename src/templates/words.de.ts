@@ -23,7 +23,7 @@ export const templates: Translation<typeof english> = {
   'templates.deleted': '„{name}“ wurde gelöscht.',
   'templates.undeleted': '„{name}“ ist wieder da.',
   'templates.back': 'Zurück zur Vorlage',
-  'templates.frame': 'Gestaltung dieser Vorlage',
+  'templates.frame': 'Designer dieser Vorlage',
   'templates.placeholders': 'Platzhalter wie ((first_name)) werden beim Senden ausgefüllt.',
   'templates.rename': 'Umbenennen',
   'templates.mailing': 'In neuer Kampagne verwenden',

@@ -109,7 +109,7 @@ export const users: Translation<typeof english> = {
   'audit.key_revoked': 'API-Schlüssel widerrufen',
   'audit.sender_added': 'Absender hinzugefügt',
   'audit.sender_changed': 'Absender geändert',
-  'audit.sender_removed': 'Absender entfernt',
+  'audit.sender_removed': 'Absender gelöscht',
   'audit.sender_verified': 'Absender über den Link in seiner Mail bestätigt',
   'audit.dkim_key_made': 'DKIM-Schlüssel erzeugt',
   'audit.dkim_key_removed': 'DKIM-Schlüssel gelöscht',
@@ -168,11 +168,11 @@ export const users: Translation<typeof english> = {
   'factor.off.submit': 'Ausschalten',
   'factor.on.start': 'Authenticator-App einrichten',
   'factor.on.title': 'Authenticator-App einrichten',
-  'factor.on.scan': 'Scannen Sie diesen QR-Code mit einer Authenticator-App auf Ihrem Telefon.',
+  'factor.on.scan': 'Scannen Sie diesen QR-Code mit einer Authenticator-App auf Ihrem Handy.',
   'factor.on.qr': 'QR-Code mit dem Einrichtungsschlüssel, der darunter steht',
   'factor.on.type': 'Oder geben Sie diesen Einrichtungsschlüssel in die App ein:',
   'factor.on.hint': 'Die sechs Ziffern, die die App jetzt zeigt.',
-  'factor.on.wrong': 'Dieser Code stimmt nicht. Wird die Uhr Ihres Telefons automatisch gestellt?',
+  'factor.on.wrong': 'Dieser Code stimmt nicht. Wird die Uhr Ihres Handys automatisch gestellt?',
   'factor.on.submit': 'Einschalten',
   'factor.left': {
     one: 'Es ist noch {count} Wiederherstellungscode übrig.',
@@ -201,7 +201,7 @@ export const users: Translation<typeof english> = {
   'passkeys.text':
     'Ein Passkey meldet Sie ohne Passwort an: mit Finger, Gesicht oder PIN Ihres Geräts. Er ersetzt das Passwort und den Code der Zwei-Faktor-Authentifizierung.',
   'passkeys.name': 'Name',
-  'passkeys.name.hint': 'Woran Sie ihn erkennen, etwa „Telefon“.',
+  'passkeys.name.hint': 'Woran Sie ihn erkennen, etwa „Handy“.',
   'passkeys.name.problem': 'Bitte geben Sie einen Namen mit höchstens {count} Zeichen ein.',
   'passkeys.addedAt': 'Hinzugefügt',
   'passkeys.usedAt': 'Zuletzt benutzt',
@@ -213,7 +213,7 @@ export const users: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}: Ein Inhaber des ersten Kontos kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
+    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}: Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

@@ -95,7 +95,7 @@ export const people: Translation<typeof english> = {
   'contacts.job.undoing': 'Wird rückgängig gemacht …',
   'contacts.job.undone': 'Rückgängig gemacht.',
   'contacts.job.failed':
-    'Die Aktion ist mittendrin fehlgeschlagen. Bitte starten Sie sie noch einmal. Schlägt sie wieder fehl, sagt das Protokoll von Sendlark, warum.',
+    'Die Aktion ist mittendrin fehlgeschlagen. Bitte starten Sie sie noch einmal. Schlägt sie wieder fehl, sagt das Log des Servers, warum.',
   'contacts.job.progress': 'Fortschritt',
   'contacts.job.whole': 'Kontakte',
   'contacts.job.finished': 'Erledigt',
@@ -196,7 +196,7 @@ export const people: Translation<typeof english> = {
   'field.city': 'Ort',
   'field.address_line1': 'Adresse, Zeile 1',
   'field.address_line2': 'Adresse, Zeile 2',
-  'field.state_province_region': 'Bundesland, Provinz oder Region',
+  'field.state_province_region': 'Bundesland, Kanton oder Region',
   'field.postal_code': 'Postleitzahl',
   'field.language': 'Sprache',
   'field.full_name': 'Voller Name',
@@ -208,7 +208,7 @@ export const people: Translation<typeof english> = {
   'field.join_date': 'Dabei seit',
   'field.sender_name': 'Absendername',
   'field.sender_address': 'Ihre Postanschrift',
-  'field.unsubscribe_preferences': 'Link zur Seite mit den Einstellungen',
+  'field.unsubscribe_preferences': 'Link zur Seite mit den E-Mail-Einstellungen',
   'source.api': 'durch ein anderes Programm (API) oder im Dashboard',
   'source.one-click': 'mit einem Klick im Mailprogramm',
   'source.page': 'über den Abmeldelink',
@@ -247,7 +247,7 @@ export const people: Translation<typeof english> = {
   'lists.delete': { one: 'Mit {count} Kontakt löschen', other: 'Mit {count} Kontakten löschen' },
   'lists.delete.title': '„{name}“ löschen?',
   'lists.delete.people': {
-    one: 'Auch der {count} Kontakt der Liste wird gelöscht. Das lässt sich nicht rückgängig machen.',
+    one: 'Auch der einzige Kontakt der Liste wird gelöscht. Das lässt sich nicht rückgängig machen.',
     other: 'Auch die {count} Kontakte der Liste werden gelöscht. Das lässt sich nicht rückgängig machen.',
   },
   'lists.delete.segments': {
@@ -291,10 +291,11 @@ export const people: Translation<typeof english> = {
   'tracking.totals.text':
     'Wie viele Öffnungen und Klicks es waren, aber nicht, von wem: Pixel und Links sind für alle gleich.',
   'tracking.person': 'Öffnungen und Klicks jedes Kontakts',
-  'tracking.person.text': 'Bei allen Kontakten, außer bei denen, die es auf der Seite mit den Einstellungen ablehnen.',
+  'tracking.person.text':
+    'Bei allen Kontakten, außer bei denen, die es auf der Seite mit den E-Mail-Einstellungen ablehnen.',
   'tracking.consent': 'Öffnungen und Klicks der Kontakte, die es erlauben',
   'tracking.consent.text':
-    'Kontakte erlauben es auf der Seite mit den Einstellungen. Alle anderen bekommen Mails ohne Zählpixel und mit direkten Links.',
+    'Kontakte erlauben es auf der Seite mit den E-Mail-Einstellungen. Alle anderen bekommen Mails ohne Zählpixel und mit direkten Links.',
   'tracking.about': 'Ihre Wahl gilt sofort, auch für Mails, die schon gesendet sind.',
   'tracking.save': 'Speichern',
 };

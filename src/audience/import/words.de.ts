@@ -46,7 +46,7 @@ export const imports: Translation<typeof english> = {
   'import.state.writing': 'Der Import läuft oder wurde unterbrochen.',
   'import.preview.changed': 'Geändert',
   'import.preview.unchanged': 'Unverändert',
-  'import.preview.repeated': 'Doppelte Zeilen: die letzte zählt',
+  'import.preview.repeated': 'Doppelte Zeilen: Die letzte zählt',
   'import.preview.left': 'Weiterhin abgemeldet oder gesperrt',
   'import.preview.missing':
     'Die Vorschau ließ sich nicht erstellen. Wählen Sie die Optionen und versuchen Sie es noch einmal.',
@@ -107,7 +107,7 @@ export const imports: Translation<typeof english> = {
   'migrate.source': 'Dienst',
   'migrate.file': 'Export hierher ziehen oder auswählen',
   'migrate.file.hint': 'Die ZIP-, CSV- oder JSON-Datei des Dienstes. Packen Sie mehrere Dateien in ein ZIP-Archiv.',
-  'migrate.beside': 'Außerdem importiert von {name}',
+  'migrate.beside': 'Außerdem aus {name} importiert',
   'migrate.fields': 'Neue Felder',
   'migrate.lists': 'Listen und Tags, die Segmente werden',
   'migrate.templates': 'Vorlagen',

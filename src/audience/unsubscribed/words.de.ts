@@ -71,7 +71,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.topics.empty.text':
     'Ein Thema ist eine Art von Mails, etwa Neuigkeiten oder Angebote. Kontakte können sich davon abmelden, ohne sich von allem abzumelden.',
   'unsubscribes.inactive.about':
-    'Diese Kontakte haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet oder anklickt, ein Formular bestätigt oder eine Einstellung ändert, ist wieder aktiv.',
+    'Diese Kontakte haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet oder anklickt, eine Anmeldung über ein Formular bestätigt oder eine Einstellung ändert, ist wieder aktiv.',
   'unsubscribes.inactive.empty.title': 'Keine inaktiven Kontakte',
   'unsubscribes.inactive.empty.text':
     'Kontakte, die die Regel findet, erscheinen hier. Auf der Seite der Regel sehen Sie vorab, wen sie fände.',
@@ -141,7 +141,7 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.done.on': 'Die Regel ist an und läuft jetzt zum ersten Mal.',
   'inactive.done.off':
     'Die Regel ist aus. Kontakte, die wegen der Regel keine Kampagnen mehr bekommen haben, bekommen erst wieder welche, wenn sie aktiv sind oder Sie sie reaktivieren.',
-  'inactive.done.lifted': 'Die Kontakte bekommen in wenigen Sekunden wieder Mails.',
+  'inactive.done.lifted': 'In wenigen Sekunden können diese Kontakte wieder Mails bekommen.',
   'topics.new': 'Neues Thema',
   'topics.change': 'Thema bearbeiten',
   'topics.edit': 'Bearbeiten',
@@ -149,8 +149,8 @@ export const unsubscribed: Translation<typeof english> = {
   'topics.save': 'Thema speichern',
   'topics.saved': 'Das Thema „{name}“ wurde gespeichert.',
   'topics.name': 'Name',
-  'topics.description.hint': 'Steht auf der Seite mit den Einstellungen.',
-  'topics.display': 'Auf der Seite mit den Einstellungen zeigen',
+  'topics.description.hint': 'Steht auf der Seite mit den E-Mail-Einstellungen.',
+  'topics.display': 'Auf der Seite mit den E-Mail-Einstellungen zeigen',
   'topics.delete': 'Thema löschen',
   'topics.deleted': 'Das Thema wurde gelöscht.',
   'topics.delete.title': 'Thema „{name}“ löschen?',
@@ -170,5 +170,5 @@ export const unsubscribed: Translation<typeof english> = {
     other: '{count} Automationen verwenden dieses Thema.',
   },
   'topics.used.cure':
-    'Wählen Sie für diese Kampagnen und Automationen ein anderes Thema, oder löschen Sie sie. Um dieses Thema auf der Seite mit den Einstellungen nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
+    'Wählen Sie für diese Kampagnen und Automationen ein anderes Thema, oder löschen Sie sie. Um dieses Thema auf der Seite mit den E-Mail-Einstellungen nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
 };

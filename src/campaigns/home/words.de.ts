@@ -14,7 +14,7 @@ export const home: Translation<typeof english> = {
   'home.step.people.done': { one: 'Sie haben {count} Kontakt.', other: 'Sie haben {count} Kontakte.' },
   'home.step.design.title': 'Ihre erste Mail gestalten',
   'home.step.design.text':
-    'Beginnen Sie mit einer Vorlage, setzen Sie Ihre Worte ein und sehen Sie sich die Mail am Computer und am Telefon an.',
+    'Beginnen Sie mit einer Vorlage, setzen Sie Ihre Worte ein und sehen Sie sich die Mail am Computer und am Handy an.',
   'home.step.outbox.title': 'In den Test-Postausgang senden',
   'home.step.outbox.text':
     'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie können alles ausprobieren und das Ergebnis lesen.',
@@ -35,13 +35,13 @@ export const home: Translation<typeof english> = {
   'home.step.dns.unknown': '{domain} wurde noch nicht geprüft. Die Einträge stehen unter Einstellungen › Absender.',
   'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains waren bei der Prüfung {time} in Ordnung.',
   'home.step.dns.weak':
-    'Die Prüfung {time} fand keinen Fehler, aber zu {checks} von {domain} gibt es Warnungen: siehe Einstellungen › Absender.',
+    'Die Prüfung {time} fand keinen Fehler, aber Warnungen zu {domain} ({checks}): siehe Einstellungen › Absender.',
   'home.step.dns.failed':
-    'Bei der Prüfung {time} nicht in Ordnung: {checks} von {domain}. Die Einträge stehen unter Einstellungen › Absender.',
+    'Bei der Prüfung {time} nicht in Ordnung: {domain} ({checks}). Die Einträge stehen unter Einstellungen › Absender.',
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',
-  'home.dns.check.Alignment': 'die Übereinstimmung der Domains',
+  'home.dns.check.Alignment': 'Übereinstimmung der Domains',
   'home.underWay.title': 'Unterwegs',
   'home.underWay.none': 'Gerade wird nichts gesendet.',
   'home.underWay.progress': { one: '{finished} von {count} Kontakt', other: '{finished} von {count} Kontakten' },
@@ -65,7 +65,7 @@ export const home: Translation<typeof english> = {
   'home.audience.month': 'Monat',
   'home.health.title': 'Zustand',
   'home.health.good': 'Alles in Ordnung',
-  'home.health.attention': { one: '{count} Hinweis', other: '{count} Hinweise' },
+  'home.health.attention': { one: '{count} Punkt bitte prüfen', other: '{count} Punkte bitte prüfen' },
   'home.health.more': 'Einzelheiten',
   'home.health.sending': 'Versand',
   'home.health.on': 'An',
@@ -93,7 +93,7 @@ export const home: Translation<typeof english> = {
   'home.health.version': 'Version',
   'home.alert.held': 'Der gesamte Versand ist pausiert: {reason}',
   'home.alert.stalled':
-    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; das Protokoll sagt, was geschehen ist.',
+    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; das Log des Servers sagt, was geschehen ist.',
   'home.alert.clock':
     'Die Uhr dieses Rechners geht falsch, sodass Mails zur falschen Zeit gesendet werden könnten. Stellen Sie sie richtig.',
   'home.alert.disk':

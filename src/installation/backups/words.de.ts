@@ -8,7 +8,7 @@ export const backup: Translation<typeof english> = {
   'settings.done.backupDropped': 'Die hochgeladene Sicherung wurde verworfen. Nichts hat sich geändert.',
   'backup.make.title': 'Sicherung erstellen',
   'backup.make.text':
-    'Die Datei enthält alles, wie es jetzt ist: Kontakte, Mails, Bilder, Einstellungen und Ihre DKIM-Schlüssel. Bewahren Sie sie auf einer anderen Festplatte auf, so sicher wie diesen Dienst. Der Download beginnt womöglich erst nach einer Minute.',
+    'Die Datei enthält alles, wie es jetzt ist: Kontakte, Mails, Bilder, Einstellungen und Ihre DKIM-Schlüssel. Bewahren Sie sie auf einer anderen Festplatte auf, wo niemand sonst sie lesen kann. Der Download beginnt womöglich erst nach einer Minute.',
   'backup.make.submit': 'Sicherung herunterladen',
   'restore.title': 'Sicherung wiederherstellen',
   'restore.text':

@@ -6,7 +6,7 @@ import type { outbox as english } from './words.en.ts';
 export const outbox: Translation<typeof english> = {
   'testMode.title': 'Testbetrieb: Niemand erhält Ihre Mails',
   'testMode.connect': 'SMTP-Server verbinden',
-  'testMode.ask': 'Ein Inhaber des ersten Kontos kann einen SMTP-Server verbinden.',
+  'testMode.ask': 'Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann einen SMTP-Server verbinden.',
   'outbox.kept': {
     one: '{count} Mail blieb im Test-Postausgang.',
     other: '{count} Mails blieben im Test-Postausgang.',

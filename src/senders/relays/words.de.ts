@@ -13,7 +13,7 @@ export const relays: Translation<typeof english> = {
     'Die Tracking-Domain wurde gespeichert. Links in Mails verwenden sie ab jetzt. Prüfen Sie sie von außen.',
   'address.title': 'Tracking-Domain',
   'address.none':
-    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand bis dahin pausiert.',
+    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand pausiert, bis Sie eine festlegen.',
   'address.environment': 'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest; ändern Sie sie dort.',
   'address.field': 'Webadresse für Links, Bilder und Abmeldeseiten',
   'address.hint': 'Etwa https://mail.example.com, ohne etwas dahinter. Das Abmelden mit einem Klick braucht https.',

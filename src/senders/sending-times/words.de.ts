@@ -49,7 +49,7 @@ export const times: Translation<typeof english> = {
   'best.unknown':
     'Noch sind keine Öffnungen oder Klicks bekannt; alle bekommen die Kampagne zur oben gewählten Zeit. Spätere Kampagnen können nutzen, was bis dahin erfasst wird.',
   'best.known':
-    'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. Von den ersten {count} Kontakten haben {known} zuletzt Mails geöffnet oder geklickt; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
+    'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. Von den ersten {count} Kontakten haben {known} in letzter Zeit Mails geöffnet oder angeklickt; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
   'best.hour': '{hour} ({share})',
   'best.is':
     'Geplant für {time} ({zone}); jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden zu seiner besten Stunde.',
@@ -62,7 +62,7 @@ export const times: Translation<typeof english> = {
   'best.early': 'Zu früh: Der Vergleich beginnt am {day}',
   'best.more': 'Zwischen {low} und {high} Prozentpunkte mehr zur besten Stunde',
   'best.less': 'Zwischen {low} und {high} Prozentpunkte weniger zur besten Stunde',
-  'best.none': 'Kein Unterschied zu sehen: zwischen {low} Punkten weniger und {high} Punkten mehr',
+  'best.none': 'Kein Unterschied zu sehen: zwischen {low} Prozentpunkten weniger und {high} Prozentpunkten mehr',
   'holding.title': 'Automatische Pause',
   'holding.on': 'Jede Kampagne pausiert automatisch, wenn ihre Ergebnisse schlecht sind.',
   'holding.off': 'Nur Kampagnen mit einer ersten Gruppe pausieren automatisch.',

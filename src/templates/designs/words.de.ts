@@ -4,7 +4,7 @@ import type { Translation } from '../../ui/words/translation.ts';
 import type { designer as english } from './words.en.ts';
 
 export const designer: Translation<typeof english> = {
-  'designer.title': 'Gestalten: {subject}',
+  'designer.title': 'Designer: {subject}',
   'designer.loading': 'Wird geladen …',
   'designer.failed': 'Etwas ist schiefgegangen. Versuchen Sie es noch einmal.',
   'designer.link.expired': 'Dieser Link ist abgelaufen',
@@ -28,7 +28,7 @@ export const designer: Translation<typeof english> = {
   'designer.rendering': 'Wird erstellt …',
   'designer.width': 'Breite',
   'designer.desk': 'Computer',
-  'designer.phone': 'Telefon',
+  'designer.phone': 'Handy',
   'designer.contact': 'Vorschau als Kontakt',
   'designer.contact.hint': 'die Adresse eines Empfängers',
   'designer.show': 'Zeigen',
@@ -52,7 +52,7 @@ export const designer: Translation<typeof english> = {
   'designer.mjml.of': 'Der Code der Mail',
   'designer.html.kept': 'Die Bausteine bleiben, bis Sie das HTML ändern.',
   'designer.html.changed':
-    'Sie haben das HTML geändert. Speichern ersetzt die Mail durch dieses HTML. Zurück zu den Bausteinen verwirft Ihre Änderung.',
+    'Sie haben das HTML geändert. Speichern ersetzt die Mail durch dieses HTML. „Zurück zu den Bausteinen“ verwirft Ihre Änderung.',
   'designer.blocks': 'Zurück zu den Bausteinen',
   'designer.blocks.use': 'Bausteine verwenden',
   'designer.blocks.drop': 'Ihre Änderungen am HTML verwerfen?',
@@ -66,8 +66,8 @@ export const designer: Translation<typeof english> = {
   'designer.view.settings': 'Einstellungen',
   'designer.view.desk': 'In Computerbreite zeigen',
   'designer.view.tablet': 'In Tabletbreite zeigen',
-  'designer.view.phone': 'In Telefonbreite zeigen',
-  'designer.frame': 'Die Mail im Editor',
+  'designer.view.phone': 'In Handybreite zeigen',
+  'designer.frame': 'Die Mail im Designer',
   'designer.add': 'Hinzufügen: {block}',
   'designer.added': '{block} wurde hinzugefügt.',
   'designer.group.content': 'Inhalt',
@@ -126,7 +126,7 @@ export const designer: Translation<typeof english> = {
   'designer.parts.tools': 'Gewählter Baustein',
   'designer.part.edit': 'Bearbeiten',
   'designer.part.settings': 'Einstellungen',
-  'designer.part.show': 'Zeigen für',
+  'designer.part.show': 'Anzeigen für',
   'designer.part.name': 'Name',
   'designer.part.up': 'Nach oben',
   'designer.part.down': 'Nach unten',
@@ -145,7 +145,7 @@ export const designer: Translation<typeof english> = {
   'designer.source.use': 'Übernehmen',
   'designer.show.to': 'Nur Kontakten zeigen, die die Bedingung erfüllen',
   'designer.show.hint':
-    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: alle Kontakte bekommen den Baustein.',
+    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: Alle Kontakte bekommen den Baustein.',
   'designer.name.title': 'Name dieses Bausteins',
   'designer.name.hint':
     'Kontakte sehen diesen Namen nicht. Mit utm_content zeigt ihn Ihre Webstatistik bei den Links dieses Bausteins.',

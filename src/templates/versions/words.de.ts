@@ -16,5 +16,5 @@ export const versions: Translation<typeof english> = {
   'versions.restore.text':
     'Die Mail bekommt ihre Gestaltung vom {when} zurück. Die jetzige Gestaltung bleibt in dieser Liste, sodass Sie es rückgängig machen können.',
   'versions.restored': 'Die Fassung wurde wiederhergestellt.',
-  'versions.back.designer': 'Zurück zur Gestaltung',
+  'versions.back.designer': 'Zurück zum Designer',
 };

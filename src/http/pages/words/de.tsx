@@ -100,7 +100,7 @@ export const de: typeof en = {
     older: 'Ältere E-Mails',
     newer: 'Neuere E-Mails',
     pages: 'Seiten',
-    feed: 'Im Feedreader verfolgen (Atom)',
+    feed: 'Im Feedreader verfolgen',
   },
   form: {
     email: 'E-Mail-Adresse',

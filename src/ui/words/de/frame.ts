@@ -56,7 +56,7 @@ export const frame: Translation<typeof english> = {
     'Ihr Browser hat etwas gesendet, das Sendlark nicht lesen konnte. Bitte öffnen Sie die Seite noch einmal.',
   'error.failed.title': 'Etwas ist schiefgegangen',
   'error.failed.text':
-    'Das ist ein Fehler von Sendlark; es wurde nichts geändert. Bitte versuchen Sie es noch einmal. Geschieht es wieder, sagt das Protokoll von Sendlark, warum.',
+    'Das ist ein Fehler von Sendlark; es wurde nichts geändert. Bitte versuchen Sie es noch einmal. Geschieht es wieder, sagt das Log des Servers, warum.',
   'error.home': 'Zur Startseite',
   'live.failed': 'Das konnte nicht aktualisiert werden und ist vielleicht veraltet.',
   'live.again': 'Noch einmal versuchen',
@@ -96,7 +96,7 @@ export const frame: Translation<typeof english> = {
   'settings.about.times': 'Wie oft und wann Mails gesendet werden',
   'settings.about.returns': 'Bounces, Beschwerden, Mailanbieter, automatische Pause',
   'settings.about.nodes': 'Rechner, die versenden',
-  'settings.about.health': 'Was Aufmerksamkeit braucht: Datenbank, Festplatte, DNS',
+  'settings.about.health': 'Was zu prüfen ist: Datenbank, Festplatte, DNS',
   'settings.about.lists': 'Leser, Kunden und andere Listen von Kontakten',
   'settings.about.fields': 'Eigene Felder für Kontakte und Platzhalter',
   'settings.about.tracking': 'Ob Öffnungen und Klicks aufgezeichnet werden, Datenschutz',

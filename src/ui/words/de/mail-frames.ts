@@ -7,8 +7,8 @@ export const mailFrames: Translation<typeof english> = {
     'Bilder aus Ihrer Bibliothek werden gezeigt, andere auf Wunsch geladen. Links sind hier ohne Funktion, und nichts zählt als Öffnung.',
   'mail.images': 'Bilder von anderswo laden',
   'mail.desktop': 'Computer',
-  'mail.phone': 'Telefon',
-  'mail.plainText': 'Reiner Text',
+  'mail.phone': 'Handy',
+  'mail.plainText': 'Nur Text',
   'mail.noText': 'Diese Mail hat keine Nur-Text-Fassung.',
   'mail.textCut': {
     one: 'Das erste von {all} Zeichen.',

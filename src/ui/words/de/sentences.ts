@@ -223,7 +223,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   background_running: 'Läuft',
   background_stalled: 'Steht still: Es wird nichts gesendet, und Segmente werden nicht aktualisiert',
   background_cure:
-    'Lesen Sie das Protokoll, und starten Sie den Dienst neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
+    'Lesen Sie das Log des Servers, und starten Sie den Dienst neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
   relay_none: 'Keiner: Mails bleiben im Test-Postausgang',
   relay_none_nodes: 'Hier keiner: Kampagnen werden von den Sendeknoten gesendet, Transaktionsmails werden abgelehnt',
   relay_none_cure: 'Fügen Sie unter Einstellungen › SMTP-Server einen SMTP-Server hinzu.',

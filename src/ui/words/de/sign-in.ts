@@ -21,7 +21,7 @@ export const signIn: Translation<typeof english> = {
     'Dieser Passkey ist hier nicht bekannt, oder es hat zu lange gedauert. Bitte versuchen Sie es noch einmal.',
   'login.code.title': 'Noch ein Schritt',
   'login.code.label': 'Code',
-  'login.code.hint': 'Aus Ihrer Authenticator-App oder einer Ihrer Wiederherstellungscodes.',
+  'login.code.hint': 'Der Code aus Ihrer Authenticator-App oder einer Ihrer Wiederherstellungscodes.',
   'login.code.wrong': 'Dieser Code ist falsch, wurde schon benutzt oder kam zu spät. Codes wechseln alle 30 Sekunden.',
   'login.code.lost':
     'App und Codes verloren? Wer den Server betreut, kann mit „sendlark login-link --user“ und „--without-second-factor“ einen Link erstellen, der die Zwei-Faktor-Authentifizierung ausschaltet.',

@@ -46,7 +46,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Starten Sie den Reverse-Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
   address_silent: '{host} antwortet nicht auf Port {port}',
   address_silent_cure:
-    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen Netz.',
+    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. In manchen Netzen kann ein Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen Netz.',
   address_broken: '{url} ist nicht zu erreichen: {reason}',
   returns_not_here: 'Bounces werden hier nicht empfangen: BOUNCE_DOMAIN und BOUNCE_LISTEN sind nicht gesetzt.',
   returns_arrive: 'Eine Testmail an {domain} kam über {host} an',
@@ -55,7 +55,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der diesen Rechner nennt.',
   returns_silent: 'Unter {host}, Port {port}, nimmt kein Server Mails an {domain} an: {reason}',
   returns_silent_cure:
-    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. Manche Netze lassen einen Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
+    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. In manchen Netzen kann ein Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
   returns_refused: 'Eine Testmail an {domain} wurde bei {host} abgelehnt: {reply}',
   returns_refused_cure:
     'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',

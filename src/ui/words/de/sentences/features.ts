@@ -106,7 +106,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_not_started: 'Die Automation läuft nicht, oder die Kampagne wurde noch nicht gesendet.',
   why_start: 'Die Automation starten oder die Kampagne senden.',
   why_no_hold: 'Der Versand ist nicht pausiert.',
-  why_hold_change: 'Die Pause oder ihre Ursache beenden.',
+  why_hold_change: 'Die Pause beenden oder ihre Ursache beheben.',
   why_hours_open: 'Zu dieser Uhrzeit darf gesendet werden.',
   why_hours: 'Wartet auf die Sendezeiten bis {time}.',
   why_hours_change: 'Warten oder die Sendezeiten ändern.',
@@ -235,7 +235,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   waits_nats:
     'Der Dienst erreicht NATS nicht, deshalb warten Mails. Sehen Sie nach, ob nats-server unter NATS_URL läuft und die Anmeldung des Dienstes annimmt.',
   waits_no_node:
-    'Es ist kein Sendeknoten da, deshalb warten Mails. Starten Sie einen mit „sendlark node“; läuft schon einer, steht in seinem Protokoll, warum er sich nicht verbinden kann.',
+    'Es ist kein Sendeknoten da, deshalb warten Mails. Starten Sie einen mit „sendlark node“; läuft schon einer, steht in seinem Log, warum er sich nicht verbinden kann.',
   waits_release:
     'Die Versionen der Sendeknoten und des Dienstes passen nicht zusammen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
   waits_refused:
@@ -250,8 +250,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   nodes_waits_cure: 'Einstellungen › Sendeknoten, oder sendlark nodes, zeigt die Knoten mit dem, was nicht stimmt.',
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
-    'Sehen Sie nach, ob die IP-Adresse dieses Knotens auf einer Sperrliste steht und ob seine Zugangsdaten stimmen. Der Knoten versucht es von selbst wieder; solange senden die anderen Knoten seine Mails.',
-  nodes_releases: 'Nicht von der Version des Dienstes, {version}: {names}',
+    'Sehen Sie nach, ob die IP-Adresse dieses Knotens auf einer Sperrliste steht und ob seine Zugangsdaten stimmen. Der Knoten versucht es von selbst wieder; so lange senden die anderen Knoten seine Mails.',
+  nodes_releases: 'Nicht auf der Version des Dienstes, {version}: {names}',
   nodes_releases_cure:
     'Bringen Sie diese Knoten auf die Version des Dienstes. Während einer Aktualisierung dürfen sie eine Version auseinanderliegen.',
 
@@ -265,7 +265,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   mail_empty: 'Die Mail hat keinen Inhalt: Geben Sie text, template_html, template_json oder template_id an.',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
-    'Eine Transaktionsmail hat keine Seite mit den Einstellungen und keine Webversion: Nehmen Sie {names} aus ihr heraus.',
+    'Eine Transaktionsmail hat keine Seite mit den E-Mail-Einstellungen und keine Webversion: Nehmen Sie {names} aus ihr heraus.',
   mail_too_large:
     'Die Mail ist mit diesen Werten zu groß: Der Inhalt darf höchstens {size} MB groß sein, der Betreff höchstens 998 Zeichen lang.',
   data_names: 'Namen bestehen aus höchstens 255 Buchstaben, Ziffern und Unterstrichen.',

@@ -4,7 +4,8 @@ import type { REFUSAL_SENTENCES } from '../../../../errors/sentences/refusals.ts
 export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, string>> = {
   last_owner: 'Der letzte Inhaber eines Kontos kann nicht entfernt werden und keine andere Rolle bekommen',
   role_too_low: 'Ihre Rolle erlaubt das nicht',
-  operators_only: 'Das darf nur ein Inhaber des ersten Kontos, der im Dashboard angemeldet ist',
+  operators_only:
+    'Das darf nur, wer Sendlark hier betreibt (Inhaber des ersten Kontos) und im Dashboard angemeldet ist',
   scope_missing: 'Das darf dieser API-Schlüssel nicht: Ihm fehlt die Berechtigung {scope}',
   scopes_missing: 'Das darf dieser API-Schlüssel nicht: Ihm fehlt die Berechtigung {scope} oder {other}',
   key_no_scopes: 'Bitte wählen Sie, was der API-Schlüssel darf.',
@@ -81,7 +82,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   live_change_broken: 'Die Automation läuft und kann das nicht senden: {problem}',
   replay_replaced: 'Das Ergebnis wurde durch einen anderen Probelauf ersetzt. Starten Sie den Probelauf noch einmal',
   replay_too_large: 'Der Probelauf braucht zu viel Speicher: Wählen Sie weniger Tage',
-  dkim_present: 'Mails von {domain} werden schon signiert. Ein Inhaber des ersten Kontos kann den Schlüssel wechseln.',
+  dkim_present:
+    'Mails von {domain} werden schon signiert. Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann den Schlüssel wechseln.',
   warm_up_no_sender: 'Nur die Domain eines Absenders kann aufgewärmt werden',
   warm_up_day: 'Geben Sie einen Tag an, der höchstens ein Jahr entfernt ist, etwa 2026-03-01',
   warm_up_until: 'Geben Sie eine größere Zahl als für den ersten Tag an',

@@ -71,7 +71,7 @@ export const editorWords = {
       options: {},
     },
   },
-  deviceManager: { device: 'Gerät', devices: { desktop: 'Computer', tablet: 'Tablet', mobile: 'Telefon' } },
+  deviceManager: { device: 'Gerät', devices: { desktop: 'Computer', tablet: 'Tablet', mobile: 'Handy' } },
   blockManager: { labels: {}, categories: {} },
 };
 
@@ -84,7 +84,7 @@ export const mjmlWords = {
         redo: 'Wiederholen',
         desktop: 'Computer',
         tablet: 'Tablet',
-        mobile: 'Telefon',
+        mobile: 'Handy',
         import: 'MJML einfügen',
       },
       import: { title: 'MJML einfügen', button: 'Einfügen', label: '' },
