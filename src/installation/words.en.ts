@@ -86,7 +86,7 @@ export const installation = {
   'nodes.off.text': 'Use sender nodes when one IP address or one SMTP connection is not enough. Set NATS_URL to start.',
   'nodes.none.title': 'No sender node yet',
   'nodes.none.text':
-    'Start one on each machine that should send: with the same NATS_URL, and the command sendlark node. It appears here within seconds.',
+    'Start one on each computer that should send: with the same NATS_URL, and the command sendlark node. It appears here within seconds.',
   'health.go.Nodes': 'Open sender nodes',
   'health.name.Nodes': 'Sender nodes',
   'health.name.Silent nodes': 'Silent sender nodes',

@@ -51,7 +51,7 @@ t.test('what is refused stays in the form with the reason beside it, as text', a
   t.match(text, /id="public_url-problem">Enter a web address such as https/);
   t.equal(typed(text), '&quot;>&lt;script>alert(1)&lt;/script>');
   t.notMatch(text, '<script>alert');
-  t.match((await post('/settings/sending/address', { public_url: 'http://localhost' })).text, 'to their own machine');
+  t.match((await post('/settings/sending/address', { public_url: 'http://localhost' })).text, 'to their own computer');
   t.equal(typed(await get('/settings/sending')), '');
 });
 

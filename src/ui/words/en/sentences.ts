@@ -153,4 +153,37 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   why_entered: 'Entered on {time}. Times entered so far: {run}.',
   why_no_entry_again: 'Entered on {time}, and may not enter again now. Times entered so far: {run}.',
   other_site: 'This came from a page of another website',
+  held_clock:
+    'The clock of this computer is {days} days ahead of when the service last ran: nothing is sent until you resume sending or set the clock right',
+  address_loopback:
+    'This address leads everybody to their own computer. Recipients need an address that leads here from everywhere.',
+  address_other_cure:
+    'Have the reverse proxy pass everything for {host} to this service, and check whether the DNS of {host} leads to this computer.',
+  address_unknown_cure:
+    'Where the domain is managed, add an A or AAAA record for {host} with the address of this computer.',
+  address_refused_cure:
+    'Start the reverse proxy, let the firewall pass port {port}, and check whether the DNS of {host} leads to this computer.',
+  address_silent_cure:
+    'Check whether the DNS of {host} leads to this computer and the firewall passes port {port}. Some networks do not let a computer reach itself from outside: then open {url} from another network.',
+  returns_dns_cure: 'Where the domain is managed, add an MX record for {domain} that names this computer.',
+  returns_silent_cure:
+    'Check whether the MX record of {domain} names this computer, the service runs, and the firewall passes port 25. Some networks do not let a computer reach itself from outside: then try that port from another network.',
+  returns_refused_cure:
+    'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this computer.',
+  returns_lost_cure:
+    'Another mail server takes this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this computer. Perhaps the mail server was only slow: then test again.',
+  relay_plain: 'Without encryption, mail may only go to this computer or within a private network.',
+  relay_test_no_host_cure:
+    'Check the spelling of the server. If it is right, the DNS of this computer does not answer.',
+  relay_test_unreachable: 'The server cannot be reached from this computer.',
+  relay_test_closed_cure:
+    'Check port and encryption. If they are right, the server refuses connections from this computer.',
+  relay_test_greeting: 'The server refuses to talk to this computer.',
+  relay_test_expired_cure: 'Its operator has to renew it. Check the clock of this computer, too.',
+  relay_test_not_yet_valid_cure: 'Check the clock of this computer.',
+  relay_test_unknown_issuer: 'The certificate of the server comes from an authority that this computer does not trust.',
+  relay_test_no_login_cure:
+    'Check port and encryption, or leave the user name empty if the server knows this computer.',
+  relay_test_recipient_cure:
+    'If its answer is that relaying is denied, the server wants a login or has to know this computer. Otherwise check the address.',
 };
