@@ -30,6 +30,8 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   let latest = new AbortController();
   /** The button whose effect on the rules is not shown yet. What the user changes before the answer must not undo the click. */
   let unanswered: { name: string; value: string } | null = null;
+  /** True if the last click had no effect, because the server did not answer. */
+  let hasFailed = false;
 
   /** Submits the form as if the button `name` with this value had been clicked, and shows these parts of the answer. */
   const update = async (name: string, value: string, parts: readonly string[]) => {
@@ -41,6 +43,7 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     const page = await postForm(form, name, value, signal);
     if (signal.aborted) return;
     unanswered = null;
+    hasFailed = !(page instanceof Document);
     showFailure(island, page instanceof Document ? null : page, () => void update(name, value, parts));
     if (!(page instanceof Document)) return;
     for (const part of parts) exchange(part, page);
@@ -61,9 +64,13 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   /** Shows the form as it is now, after the unanswered click if there is one. */
   const show = (parts: readonly string[]) =>
     unanswered === null ? update('do', 'show', parts) : update(unanswered.name, unanswered.value, allParts);
-  /** Submits the form once the click before this one is answered. The answer has other buttons, whose numbers of rules are new. */
+  /**
+   * Submits the form once the click before this one is answered. Does nothing if that click failed. The answer has other buttons, whose
+   * numbers of rules are new.
+   */
   const submitLater = async (button: HTMLButtonElement) => {
     while (unanswered !== null) await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+    if (hasFailed) return;
     const same = ['add', 'save'].find((value) => value === button.value);
     const current = same ? form.querySelector<HTMLButtonElement>(`button[value="${same}"]`) : button;
     if (current?.isConnected) form.requestSubmit(current);
