@@ -79,7 +79,7 @@ t.test(
 );
 
 t.test(
-  'a segment that is saved before a removed rule is gone is saved without it',
+  'a rule that is removed stays so, though the segment is saved before it is gone',
   { skip: skipWithout('chromium') },
   async (t) => {
     const app = await startWithFields(t);
@@ -92,10 +92,19 @@ t.test(
     await rule(1).getByLabel('Value').fill('Bonn');
     await page.getByRole('button', { name: 'Add rule' }).click();
     await rule(2).getByLabel('Value').fill('Köln');
+    const choice = await holdAnswers(page, '**/segments/**', () => choice.asked.length === 0);
+    await page.getByLabel('Contacts match').selectOption('at least one rule');
+    await until(() => choice.asked.length === 1);
+    await page.getByRole('button', { name: 'Remove Rule 2' }).click();
+    await rule(2).waitFor({ state: 'hidden' });
+    await choice.release();
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await rule(2).getByLabel('Value').fill('Köln');
     const removal = await holdAnswers(page, '**/segments/**', (request) => /remove/.test(request.postData() ?? ''));
     await page.getByRole('button', { name: 'Remove Rule 2' }).click();
     await until(() => removal.asked.length === 1);
-    await page.getByRole('button', { name: 'Save segment' }).click();
+    t.ok(await page.getByRole('button', { name: 'Add rule' }).isDisabled(), 'one change of the rules after the other');
+    for (let clicks = 0; clicks < 2; clicks++) await page.getByRole('button', { name: 'Save segment' }).click();
     await removal.release();
     await page.getByText('“Bonn” was saved.').waitFor();
     t.strictSame(app.db.prepare<[], string>('SELECT value FROM segments ORDER BY id DESC').pluck().get(), '["Bonn"]');

@@ -19,6 +19,7 @@ export const designer: Translation<typeof english> = {
   'designer.save': 'Speichern',
   'designer.saving': 'Wird gespeichert …',
   'designer.saved': 'Gespeichert',
+  'designer.unopened': 'Der Designer ließ sich nicht öffnen. Bitte laden Sie die Seite neu.',
   'designer.unanswered': 'Sendlark hat nicht geantwortet. Bitte versuchen Sie es noch einmal.',
   'designer.unsaved': 'Noch nicht gespeichert',
   'designer.earlier.text':

@@ -16,6 +16,7 @@ export const designer = {
   'designer.save': 'Save',
   'designer.saving': 'Saving …',
   'designer.saved': 'Saved',
+  'designer.unopened': 'The designer could not be opened. Please reload the page.',
   'designer.unanswered': 'Sendlark did not answer. Please try again.',
   'designer.unsaved': 'Not saved yet',
   'designer.earlier.text':

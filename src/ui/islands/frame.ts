@@ -31,10 +31,13 @@ function openFinder(event: Event): void {
   if (menu === null || isDialogOpen()) return;
   menu.showPopover();
   menu.querySelector('input')?.select();
-  const text = () => menu.querySelector('input')?.value ?? '';
   import('./parts/finder.ts').then(
     ({ showOptions }) => showOptions(menu),
-    () => location.assign(`/find?${new URLSearchParams({ text: text() })}`),
+    // Enter still opens the search page.
+    () => {
+      const status = menu.querySelector<HTMLElement>('[data-failed]');
+      if (status !== null) status.textContent = status.dataset.failed ?? '';
+    },
   );
 }
 for (const link of document.querySelectorAll('[data-finder-opens]')) link.addEventListener('click', openFinder);

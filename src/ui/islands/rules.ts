@@ -9,7 +9,7 @@ import { isTouched } from './parts/touched.ts';
 
 /** How long after a keystroke the number is updated. */
 const TYPING_MS = 300;
-/** How often a click that waits for the answer to an earlier one looks for that answer. */
+/** How often saving looks whether the rules are up to date. */
 const LATER_MS = 50;
 /** How often screen readers announce the number. */
 const NEWS_MS = 2000;
@@ -33,6 +33,10 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   /** True if the last click had no effect, because the server did not answer. */
   let hasFailed = false;
 
+  const disableRuleButtons = (isDisabled: boolean) => {
+    for (const button of form.querySelectorAll<HTMLButtonElement>(`${RULES} button`)) button.disabled = isDisabled;
+  };
+
   /** Submits the form as if the button `name` with this value had been clicked, and shows these parts of the answer. */
   const update = async (name: string, value: string, parts: readonly string[]) => {
     clearTimeout(timer);
@@ -40,10 +44,14 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
     latest = new AbortController();
     const { signal } = latest;
     unanswered = parts.includes(RULES) ? { name, value } : null;
+    // A click adds or removes a rule. Another one would abort it, and after a removal the buttons have other numbers.
+    const isClick = value === 'add' || value.startsWith('remove');
+    if (isClick) disableRuleButtons(true);
     const page = await postForm(form, name, value, signal);
     if (signal.aborted) return;
     unanswered = null;
     hasFailed = !(page instanceof Document);
+    if (isClick) disableRuleButtons(false);
     showFailure(island, page instanceof Document ? null : page, () => void update(name, value, parts));
     if (!(page instanceof Document)) return;
     for (const part of parts) exchange(part, page);
@@ -64,16 +72,14 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   /** Shows the form as it is now, after the unanswered click if there is one. */
   const show = (parts: readonly string[]) =>
     unanswered === null ? update('do', 'show', parts) : update(unanswered.name, unanswered.value, allParts);
-  /**
-   * Submits the form once the click before this one is answered. Does nothing if that click failed. The answer has other buttons, whose
-   * numbers of rules are new.
-   */
-  const submitLater = async (button: HTMLButtonElement) => {
+  let isSaving = false;
+  /** Saves the segment once the rules on the page are up to date. Does nothing if their last change failed. */
+  const saveLater = async (button: HTMLButtonElement) => {
+    if (isSaving) return;
+    isSaving = true;
     while (unanswered !== null) await new Promise((resolve) => setTimeout(resolve, LATER_MS));
-    if (hasFailed) return;
-    const same = ['add', 'save'].find((value) => value === button.value);
-    const current = same ? form.querySelector<HTMLButtonElement>(`button[value="${same}"]`) : button;
-    if (current?.isConnected) form.requestSubmit(current);
+    isSaving = false;
+    if (!hasFailed) form.requestSubmit(button);
   };
   // The button that updates the number is hidden, because the script updates the number.
   const showButton = form.querySelector<HTMLButtonElement>('button[value="show"]');
@@ -90,14 +96,13 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   form.addEventListener('submit', (event) => {
     const button = event.submitter;
     if (!(button instanceof HTMLButtonElement)) return;
-    if (unanswered !== null) {
-      event.preventDefault();
-      void submitLater(button);
-      return;
-    }
-    if (button.value === 'save') return;
+    const isSave = button.value === 'save';
+    if (isSave && unanswered === null) return;
     event.preventDefault();
-    void update(button.name, button.value, button.name === 'after' ? [COUNT] : allParts);
+    if (isSave) void saveLater(button);
+    // The answer to the click before this one brings a count of its own.
+    else if (button.name !== 'after' || unanswered === null)
+      void update(button.name, button.value, button.name === 'after' ? [COUNT] : allParts);
   });
   // The user may have changed the form before this script ran.
   void (isTouched(form) ? show(allParts) : continueCount());

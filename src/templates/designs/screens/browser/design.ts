@@ -1,7 +1,19 @@
 /** The script of the design page: it opens the content, saves it, shows the preview in a sandboxed frame, and sends test mails. */
 import { saveBeforeLeaving } from '../../../../ui/islands/parts/save-first.ts';
 import { openContent } from './parts/content.ts';
-import { ask, call, element, inLanguage, isDraft, isLocked, problemOf, say, showProgress, tell } from './parts/page.ts';
+import {
+  ask,
+  call,
+  element,
+  inLanguage,
+  isDraft,
+  isLocked,
+  problemOf,
+  REQUEST_TIMEOUT_MS,
+  say,
+  showProgress,
+  tell,
+} from './parts/page.ts';
 import { listenForPictures } from './parts/pictures.ts';
 
 /** How long after the last change a draft is saved automatically. */
@@ -16,7 +28,9 @@ let saveProblem = '';
 /** The fields for the subject and the preview text. */
 const lines = [...document.querySelectorAll<HTMLInputElement>('.what input')];
 const content = await openContent(onChange).catch((error: unknown) => {
-  tell(problemOf(error));
+  // Nothing that is typed now could be saved.
+  for (const line of lines) line.readOnly = true;
+  tell(say('designer.unopened'));
   throw error;
 });
 for (const line of lines) line.addEventListener('input', onChange);
@@ -88,8 +102,11 @@ async function saveAutomatically(): Promise<void> {
 /** Restores an earlier version. Saves unsaved changes first, so that they become a version too. */
 async function restore(version: string): Promise<string> {
   if (isChanged) await save();
-  const init: RequestInit = { method: 'POST', redirect: 'manual', headers: inLanguage };
-  const response = await fetch(`${location.pathname}/versions/${version}`, init);
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const init: RequestInit = { method: 'POST', redirect: 'manual', headers: inLanguage, signal };
+  const response = await fetch(`${location.pathname}/versions/${version}`, init).catch(() => {
+    throw new Error(say('designer.unanswered'));
+  });
   if (response.type !== 'opaqueredirect') throw new Error((await response.json()).problem);
   isChanged = false;
   location.reload();

@@ -46,7 +46,7 @@ export function say(key: Key, values: Readonly<Record<string, string>> = {}): st
 export const inLanguage = { 'accept-language': document.documentElement.lang };
 
 /** How long the page waits for an answer. */
-const REQUEST_TIMEOUT_MS = 60_000;
+export const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
  * Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses or does not answer, throws an Error with the

@@ -143,7 +143,9 @@ async function showLibrary(chosen: string): Promise<void> {
 
 async function readLibrary(): Promise<Picture[]> {
   try {
-    const answer: Answer = await (await fetch(path, { signal: AbortSignal.timeout(LIBRARY_TIMEOUT_MS) })).json();
+    const response = await fetch(path, { signal: AbortSignal.timeout(LIBRARY_TIMEOUT_MS) });
+    if (!response.ok) throw new Error('The library could not be read');
+    const answer: Answer = await response.json();
     return answer.pictures ?? [];
   } catch {
     // The next dialog tries again.
@@ -157,11 +159,16 @@ export function listenForPictures(): void {
   const dialog = element('picture-dialog', HTMLDialogElement);
   const input = element('picture-files', HTMLInputElement);
   const news = element('picture-news', HTMLElement);
-  const addAll = async (files: File[]) => {
+  let adding: Promise<void> = Promise.resolve();
+  /** Adds files after those that are still being added. */
+  const addAll = (files: File[]) => {
     if (files.length === 0) return;
     const opening = openings;
-    const [alt, isDecoration, source] = [altField().value, decorationField().checked, chosenSource()];
     news.textContent = say('designer.picture.adding');
+    adding = adding.then(() => addNext(files, opening));
+  };
+  const addNext = async (files: File[], opening: number) => {
+    const [alt, isDecoration, source] = [altField().value, decorationField().checked, chosenSource()];
     const problems: string[] = [];
     let last: Picture | undefined;
     for (const file of files) {
@@ -179,24 +186,24 @@ export function listenForPictures(): void {
       altField().value === alt && decorationField().checked === isDecoration && chosenSource() === source;
     const taken = isForThis && isUntouched ? last : undefined;
     await showLibrary(taken?.src ?? chosenSource());
-    if (taken === undefined) return;
+    if (taken === undefined || altField().value !== alt) return;
     decorationField().checked = false;
     altField().value = taken.alt;
   };
   input.addEventListener('change', () => {
-    void addAll([...(input.files ?? [])]);
+    addAll([...(input.files ?? [])]);
     input.value = '';
   });
   dialog.addEventListener('dragover', (event) => event.preventDefault());
   dialog.addEventListener('drop', (event) => {
     event.preventDefault();
-    void addAll([...(event.dataTransfer?.files ?? [])]);
+    addAll([...(event.dataTransfer?.files ?? [])]);
   });
   dialog.addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
     if (files.length === 0) return;
     event.preventDefault();
-    void addAll(files);
+    addAll(files);
   });
   element('picture-form', HTMLFormElement).addEventListener('submit', (event) => {
     if (!isChoiceComplete()) event.preventDefault();
