@@ -1,34 +1,24 @@
 /**
  * Finds tests that fail now and then: runs all tests, or those of one kind, again and again while busy loops load two processors, and prints
- * a row for each run. The output of a failed run is stored in a file below `node_modules/.cache`. Several runs at once take less time in
- * all, and load the machine more than the loops do.
+ * a row for each run. The output of a failed run is stored in a file below `node_modules/.cache`. The runs follow each other, because
+ * tests of one checkout share the folder of their fixtures.
  *
- *     npm run test:steady -- [RUNS] [unit | system] [AT_ONCE]
+ *     npm run test:steady -- [RUNS] [unit | system]
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
 const LOOPS = 2;
-const words = process.argv.slice(2);
-const [runs = '20', atOnce = '1'] = words.filter((word) => /^[1-9]\d*$/.test(word));
-const wantedKinds = words.filter((word) => word === 'unit' || word === 'system');
-const kinds = wantedKinds.length > 0 ? wantedKinds : ['unit', 'system'];
+const [runs = '20', wantedKind] = process.argv.slice(2);
+const kinds = wantedKind === undefined ? ['unit', 'system'] : [wantedKind];
 
 const loops = Array.from({ length: LOOPS }, () => spawn(process.execPath, ['-e', 'for (;;);']));
 process.on('exit', () => {
   for (const loop of loops) loop.kill('SIGKILL');
 });
-let begun = 0;
-await Promise.all(Array.from({ length: Number(atOnce) }, runInTurn));
+for (let run = 1; run <= Number(runs); run++) for (const kind of kinds) await runTests(run, kind);
 process.exit();
-
-async function runInTurn(): Promise<void> {
-  while (begun < Number(runs)) {
-    const run = ++begun;
-    for (const kind of kinds) await runTests(run, kind);
-  }
-}
 
 async function runTests(run: number, kind: string): Promise<void> {
   const started = performance.now();
