@@ -1,6 +1,6 @@
 /** The form of a segment in a real browser: rows and the count follow what is chosen and typed. */
 import type { AddressInfo } from 'node:net';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { holdAnswers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addPerson, cookieOf } from '../support/people.ts';
 import { addContact, membersOf, startWithFields } from '../support/segments.ts';
@@ -57,16 +57,22 @@ t.test('a segment is made by clicking', { skip: skipWithout('chromium') }, async
   t.strictSame(complaints, []);
 });
 
+/** Opens the form of a new segment in a tab. `rule` finds a rule by its number. */
+async function openNewSegment(t: Test) {
+  const app = await startWithFields(t);
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
+  const { page } = await openTab(t, await launch(t), origin, { cookie: cookieOf(app, addPerson(app)) });
+  await page.goto(`${origin}/contacts/segments/new`);
+  const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
+  return { app, page, rule };
+}
+
 t.test(
   'a rule that is added stays so, though somebody types before it is there',
   { skip: skipWithout('chromium') },
   async (t) => {
-    const app = await startWithFields(t);
-    await app.fastify.listen({ host: '127.0.0.1', port: 0 });
-    const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
-    const { page } = await openTab(t, await launch(t), origin, { cookie: cookieOf(app, addPerson(app)) });
-    await page.goto(`${origin}/contacts/segments/new`);
-    const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
+    const { page, rule } = await openNewSegment(t);
     const first = await holdAnswers(page, '**/segments/**', () => first.asked.length === 0);
     await page.getByRole('button', { name: 'Add rule' }).click();
     await until(() => first.asked.length === 1);
@@ -82,12 +88,7 @@ t.test(
   'a rule that is removed stays so, though the segment is saved before it is gone',
   { skip: skipWithout('chromium') },
   async (t) => {
-    const app = await startWithFields(t);
-    await app.fastify.listen({ host: '127.0.0.1', port: 0 });
-    const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
-    const { page } = await openTab(t, await launch(t), origin, { cookie: cookieOf(app, addPerson(app)) });
-    await page.goto(`${origin}/contacts/segments/new`);
-    const rule = (number: number) => page.getByRole('group', { name: `Rule ${number}` });
+    const { app, page, rule } = await openNewSegment(t);
     await page.getByLabel('Name').fill('Bonn');
     await rule(1).getByLabel('Value').fill('Bonn');
     await page.getByRole('button', { name: 'Add rule' }).click();

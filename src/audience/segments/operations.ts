@@ -89,15 +89,10 @@ const ById = { segment_id: identifier('The segment.') };
 
 export type Segment = Static<typeof Segment>;
 
-const jsonColumns = {
+/** The reasons in the rules are in English. */
+const record = recordObject(Segment, segments, {
   select_field: sql`json(${segments.select_field})`,
   select_operator: sql`json(${segments.select_operator})`,
-  value: sql`json(${segments.value})`,
-};
-const storedRecord = recordObject(Segment, segments, jsonColumns);
-/** A segment as the API gives it: the reasons in its rules are in English. */
-const record = recordObject(Segment, segments, {
-  ...jsonColumns,
   value: sql`json(iif(instr(${segments.select_operator}, ${NOT_ARRIVED}) = 0, ${segments.value}, (
     SELECT json_group_array(iif(r.value ->> 'operator' = ${NOT_ARRIVED} AND o.key = 1, english(o.value), o.value) ORDER BY r.key, o.key)
     FROM json_each(${segments.rules}) r CROSS JOIN json_each(r.value, '$.operands') o)))`,
@@ -111,22 +106,6 @@ export const listSegments = listOperation({
   as: 'segments',
   record: Segment,
   select: ({ accountId }, part) => ({ record, from, where: ownedBy(segments, accountId), id: segments.id, part }),
-});
-
-/** Used by the page of all segments, which shows reasons in the user's language. */
-export const listStoredSegments = listOperation({
-  name: 'List the segments with their values as they are stored',
-  role: 'viewer',
-  input: listQuery,
-  as: 'segments',
-  record: Segment,
-  select: ({ accountId }, part) => ({
-    record: storedRecord,
-    from,
-    where: ownedBy(segments, accountId),
-    id: segments.id,
-    part,
-  }),
 });
 
 export const addSegment = operation({
@@ -162,17 +141,6 @@ export const readSegment = recordOperation({
   as: 'segment',
   record: Segment,
   json: ({ db, accountId }, { segment_id: id }) => readRecord(db, record, from, ownedRecord(segments, id, accountId)),
-});
-
-/** Used by the pages of a segment, which show reasons in the user's language. */
-export const readStoredSegment = recordOperation({
-  name: 'Read a segment with its values as they are stored',
-  role: 'viewer',
-  input: Type.Object(ById),
-  as: 'segment',
-  record: Segment,
-  json: ({ db, accountId }, { segment_id: id }) =>
-    readRecord(db, storedRecord, from, ownedRecord(segments, id, accountId)),
 });
 
 export const readSegmentProblem = operation({

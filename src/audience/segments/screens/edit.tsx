@@ -12,7 +12,7 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { addSegment, changeSegment, countMatches, readStoredSegment } from '../operations.ts';
+import { addSegment, changeSegment, countMatches, readSegment } from '../operations.ts';
 import { type RuleChoices, readRuleChoices } from './choices.ts';
 import { type CountedMatches, MatchesCard, readMatches } from './matches.tsx';
 import { Rules } from './rule-rows.tsx';
@@ -33,14 +33,14 @@ export async function editScreens(app: FastifyInstance): Promise<void> {
       const draft =
         segment_id === undefined
           ? emptyDraft(String(choices.types[0]?.id ?? ''))
-          : draftOf(await ask(request, readStoredSegment, { segment_id }));
+          : draftOf(await ask(request, readSegment, { segment_id }));
       return show(request, reply, choices, draft);
     });
 
     app.post<Call>(url, async (request, reply) => {
       const { id: segment_id } = request.params;
       // Throws 404 before anything else if there is no such segment.
-      if (segment_id !== undefined) await ask(request, readStoredSegment, { segment_id });
+      if (segment_id !== undefined) await ask(request, readSegment, { segment_id });
       const choices = await readRuleChoices(request);
       const draft = readDraft(request.body, choices.fields);
       const action = field(request, 'do');

@@ -1,10 +1,11 @@
 /** The rules of a segment in the form: read from the form or a segment, and converted to the input of an operation. */
 
+import { storedReason } from '../../../errors/reason-in-english.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { findCountry } from '../../../ui/words/known.ts';
 import { eventOfField } from '../../events/names.ts';
 import type { Segment } from '../operations.ts';
-import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, OPERATORS, operatorsOf } from '../rules.ts';
+import { ACTIVITY_FIELDS, ACTIVITY_OPERATORS, MAX_RULES, NOT_ARRIVED, OPERATORS, operatorsOf } from '../rules.ts';
 import type { RuleField } from './choices.ts';
 
 /** A rule as the form has it. */
@@ -30,7 +31,7 @@ export function emptyDraft(typeId: string): Draft {
   return { name: '', typeId, join: 'and', rules: [NEW_RULE] };
 }
 
-/** Returns a stored segment as its form has it. */
+/** Returns a segment as its form has it. */
 export function draftOf(segment: Segment): Draft {
   return {
     name: segment.segment_name,
@@ -40,7 +41,7 @@ export function draftOf(segment: Segment): Draft {
   };
 }
 
-/** Returns the rules of a stored segment. Each operator takes its values from the list, left to right. */
+/** Returns the rules of a segment. Each operator takes its values from the list, left to right. Reasons get their stored form. */
 function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
   let used = 0;
   return select_field.map((field, at) => {
@@ -48,7 +49,7 @@ function rulesOf({ select_field, select_operator, value }: Segment): Rule[] {
     const count = operandCount(operator);
     const [from = '', to = '', filter = ''] = value.slice(used, used + count);
     used += count;
-    return { field, operator, values: [from, to, filter] };
+    return { field, operator, values: [from, operator === NOT_ARRIVED ? storedReason(to) : to, filter] };
   });
 }
 

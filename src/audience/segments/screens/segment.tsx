@@ -22,8 +22,8 @@ import {
   deleteSegment,
   listRecipients,
   type Recipient,
+  readSegment,
   readSegmentProblem,
-  readStoredSegment,
   removeRecipientByHand,
   type Segment,
   undeleteSegment,
@@ -84,20 +84,20 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
   app.post<ById>('/contacts/segments/:id/undelete', async (request, reply) => {
     requireEditor(request);
     await ask(request, undeleteSegment, { segment_id: request.params.id });
-    const { id, segment_name } = await ask(request, readStoredSegment, { segment_id: request.params.id });
+    const { id, segment_name } = await ask(request, readSegment, { segment_id: request.params.id });
     setFlash(reply, 'good', 'segments.undeleted', { name: segment_name });
     return reply.redirect(`/contacts/segments/${id}`, 303);
   });
 
   async function readEditable(request: FastifyRequest<ById>) {
     requireEditor(request);
-    return ask(request, readStoredSegment, { segment_id: request.params.id });
+    return ask(request, readSegment, { segment_id: request.params.id });
   }
 
   async function show(request: FastifyRequest<Call>, reply: FastifyReply, values: SubmittedMember = {}) {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const segment = await ask(request, readStoredSegment, { segment_id: request.params.id });
+    const segment = await ask(request, readSegment, { segment_id: request.params.id });
     const { after } = request.query;
     const segment_id = segment.id;
     const [choices, { problem }, { uses }, recipients] = await Promise.all([

@@ -9,7 +9,7 @@ import { ask } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { listStoredSegments, type Segment } from '../operations.ts';
+import { listSegments, type Segment } from '../operations.ts';
 import { type RuleChoices, readRuleChoices } from './choices.ts';
 import { editScreens } from './edit.tsx';
 import { rulesInWords } from './rule-words.ts';
@@ -21,7 +21,7 @@ export async function segmentScreens(app: FastifyInstance): Promise<void> {
   pageRoute(app, '/contacts/segments', async (request, reply) => {
     const viewer = viewerOf(request);
     const language = languageOf(request, viewer);
-    const segments = await ask(request, listStoredSegments, {});
+    const segments = await ask(request, listSegments, {});
     const choices = await readRuleChoices(request);
     const canChange = viewer.role !== 'viewer';
     const frame = {

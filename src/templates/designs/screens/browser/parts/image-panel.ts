@@ -1,8 +1,8 @@
 /** The image library beside the mail: a click on an image adds it, or replaces the selected one. */
 import type { Editor } from 'grapesjs';
 import { insertAfterSelected } from './insert.ts';
-import { button, element, escaped, say, tell } from './page.ts';
-import { listPictures, type Picture, thumbnail } from './pictures.ts';
+import { button, element, escaped, type Picture, say, tell } from './page.ts';
+import { listPictures, thumbnail } from './pictures.ts';
 import { DECORATION, isPicture, placePicture } from './tools.ts';
 
 /** Fills the panel whenever it is opened, because images may have been added since the last time. */

@@ -4,6 +4,15 @@ import type { BrandChoice } from './brand.ts';
 
 type Key = keyof typeof designer;
 
+/** A picture of the library. */
+export interface Picture {
+  src: string;
+  name: string;
+  alt: string;
+  width: number;
+  height: number;
+}
+
 /** The answer to a request of the page. Each answer has some of these fields. */
 interface Answer {
   problem?: string;
@@ -19,6 +28,7 @@ interface Answer {
   email?: string;
   brand?: BrandChoice;
   blocks?: { id: string; name: string }[];
+  pictures?: Picture[];
 }
 
 const pagePath = location.pathname;

@@ -1,15 +1,6 @@
 /** The account's image library in the designer: the dialog that asks for a picture and its alternative text, and adding pictures. */
 import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
-import { ask, element, inLanguage, problemOf, say } from './page.ts';
-
-/** A picture of the library. */
-export interface Picture {
-  src: string;
-  name: string;
-  alt: string;
-  width: number;
-  height: number;
-}
+import { ask, call, element, inLanguage, type Picture, problemOf, say } from './page.ts';
 
 /** A picture in the mail. */
 interface PlacedPicture {
@@ -28,8 +19,6 @@ interface Answer {
 }
 
 const path = `${location.pathname}/pictures`;
-/** How long the dialog waits for the library. */
-const LIBRARY_TIMEOUT_MS = 20_000;
 /** The newest pictures of the library; null until they are first needed. */
 let library: Promise<Picture[]> | null = null;
 /** Ends when the dialog that was asked for last is closed. */
@@ -143,10 +132,8 @@ async function showLibrary(chosen: string): Promise<void> {
 
 async function readLibrary(): Promise<Picture[]> {
   try {
-    const response = await fetch(path, { signal: AbortSignal.timeout(LIBRARY_TIMEOUT_MS) });
-    if (!response.ok) throw new Error('The library could not be read');
-    const answer: Answer = await response.json();
-    return answer.pictures ?? [];
+    const { pictures = [] } = await call('/pictures');
+    return pictures;
   } catch {
     // The next dialog tries again.
     library = null;
