@@ -2,8 +2,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { ImportJobs, removeAbandonedUploads } from './audience/import/uploads.ts';
@@ -175,7 +173,6 @@ async function serveFrom(
     await Promise.all(stopping);
   });
   await app.ready();
-  collectGarbage();
   origin = await listen(app, config);
   feedback?.start();
   const keys = firstKeys(db, systemClock, config.PUBLIC_KEY !== '');
@@ -195,17 +192,6 @@ async function serveFrom(
     restart,
     close: closeAll,
   };
-}
-
-/**
- * Collects the garbage of startup. That takes 25 ms, before the first request. Afterwards V8 continues by itself while the service is idle,
- * in pauses of a few milliseconds, and returns 7 MB to the system; without a first collection it never does.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  collect();
 }
 
 function firstWelcome(db: Db, publicUrl: string): string {

@@ -48,7 +48,7 @@ const LAYERS = [
   ['http', 'operations'],
   ['*/operations', '*/operations.ts', 'audience/unsubscribed'],
   ['api.ts', 'pages', 'ui', '*/routes.ts', '*/screens', '*/words.de.ts', '*/words.en.ts'],
-  ['app.ts', 'nodes', 'threads'],
+  ['app.ts', 'dashboard.ts', 'nodes', 'threads'],
   ['server.ts', 'mcp'],
   ['commands'],
   ['cli.ts'],

@@ -1,17 +1,11 @@
 /** Compares two names for spelling mistakes. */
 
 /**
- * Returns true if at most `most` letters differ. The lengths are compared first, because this is cheap and rules out most pairs of names.
+ * Returns true if at most `most` letters must be inserted, removed, replaced or swapped with their neighbour to turn `a` into `b` (the
+ * optimal string alignment distance). Most pairs of names differ in their length or first letters, and are told apart at once.
  */
 export function isNear(a: string, b: string, most: number): boolean {
-  return Math.abs(a.length - b.length) <= most && editDistance(a, b) <= most;
-}
-
-/**
- * Returns how many letters must be inserted, removed, replaced or swapped with their neighbour to turn `a` into `b` (the optimal string
- * alignment distance). It takes time in proportion to the product of the lengths.
- */
-function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > most) return false;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
@@ -24,8 +18,10 @@ function editDistance(a: string, b: string): number {
       }
       row.push(least);
     }
+    // Every later row follows from two successive rows and has no smaller number than they have.
+    if (Math.min(...last) > most && Math.min(...row) > most) return false;
     beforeLast = last;
     last = row;
   }
-  return last[b.length] ?? 0;
+  return (last[b.length] ?? 0) <= most;
 }

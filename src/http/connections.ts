@@ -1,8 +1,9 @@
 /** Limits connections to the HTTP server: their number, their idle time, and how they are closed when the service stops. */
+import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 
 const MAX_CONNECTIONS = 1000;
 /**
@@ -32,23 +33,25 @@ export function isAnswering(connection: Duplex): boolean {
   return last?.response.headersSent === true && !(last.response.closed && last.request.complete);
 }
 
-/** Sets the limits of `app.server`, for routes registered after this call. */
-export function installConnectionLimits(app: FastifyInstance): void {
-  const { server } = app;
+/**
+ * Limits the connections of an HTTP server. Returns a function that counts the requests to all routes of an application registered after
+ * its call.
+ */
+export function limitConnections(server: Server): (app: FastifyInstance) => void {
   server.maxConnections = MAX_CONNECTIONS;
   // A connection was refused because the limit is reached. Closes idle keep-alive connections to make room.
   server.on('drop', () => server.closeIdleConnections());
   server.setTimeout(IDLE_READER_MS, (socket) => {
     if (socket.writableLength > 0) socket.destroy();
   });
-  limitUnfinished(app);
+  return limitUnfinished(server);
 }
 
 /**
  * Prevents unauthenticated clients from occupying all connections with unfinished requests. These connections cannot be counted by address,
  * because a reverse proxy opens many from one address.
  */
-function limitUnfinished(app: FastifyInstance): void {
+function limitUnfinished(server: Server): (app: FastifyInstance) => void {
   /**
    * Connections whose next request has not arrived completely, in the order in which waiting began, with the request if its headers have
    * arrived.
@@ -64,11 +67,11 @@ function limitUnfinished(app: FastifyInstance): void {
       oldest.destroy();
     }
   };
-  app.server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     begin(socket);
     socket.once('close', () => unfinished.delete(socket));
   });
-  app.addHook('onRequest', (request, { raw: response }, next) => {
+  const count: onRequestHookHandler = (request, { raw: response }, next) => {
     const { raw } = request;
     const { socket } = raw;
     // A request from `inject` has no connection.
@@ -83,7 +86,8 @@ function limitUnfinished(app: FastifyInstance): void {
     if (hasBody(request)) raw.once('end', beginNext);
     response.once('close', beginNext);
     next();
-  });
+  };
+  return (app) => app.addHook('onRequest', count);
 }
 
 /** Returns true if a request has a body according to its headers. */

@@ -5,7 +5,6 @@ import {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type FastifyServerOptions,
   LogController,
 } from 'fastify';
 import type { Config } from '../config.ts';
@@ -41,10 +40,9 @@ export function logOptions({ LOG_LEVEL: level }: Config) {
 /** The body of an answer to a request that no route handles. No hook runs for such a request, so the line feed is added here. */
 const errorLine = (status: number) => `${JSON.stringify(failedBody(frameworkText(status)))}\n`;
 
-/** Returns Fastify's options, except those of schemas and bodies. */
-export function serverOptions(config: Config, logger: NonNullable<FastifyServerOptions['logger']>) {
+/** Returns Fastify's options, except those of the log, schemas and bodies. */
+export function serverOptions(config: Config) {
   return {
-    logger,
     routerOptions: { maxParamLength: 1000 },
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL) }),
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],

@@ -1,7 +1,6 @@
 /** Serves static files for browsers: the files of the build, and the preview images of the built-in templates. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DATA } from '../database/data-folder.ts';
 
@@ -40,6 +39,8 @@ function readManifest(): Record<string, Built> {
 
 /** Registers the files. Browsers may cache them for a year, because the names of built files change with their content. */
 export async function staticFiles(app: FastifyInstance): Promise<void> {
+  // Loaded here, because the API and the pages of recipients use this file only for URLs.
+  const { default: fastifyStatic } = await import('@fastify/static');
   app.addHook('onRequest', (request, reply, next) => {
     if (PATH.test(request.url.split('?', 1)[0] ?? '')) next();
     else reply.callNotFound();

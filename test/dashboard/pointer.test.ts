@@ -12,9 +12,8 @@ async function start(t: Test) {
   const app = await startApp(t);
   /** The paths that browsers fetched ahead. */
   const ahead: string[] = [];
-  app.fastify.addHook('onRequest', (request, _reply, next) => {
-    if (String(request.headers['sec-purpose']).startsWith('prefetch')) ahead.push(request.url);
-    next();
+  app.fastify.server.on('request', ({ headers, url }) => {
+    if (String(headers['sec-purpose']).startsWith('prefetch')) ahead.push(String(url));
   });
   const cookie = cookieOf(app, addPerson(app));
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });

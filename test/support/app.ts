@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Test } from 'tap';
-import { buildApp } from '../../src/app.ts';
+import { type App, buildApp } from '../../src/app.ts';
 import { importContacts } from '../../src/audience/import/import.ts';
 import { previewImport } from '../../src/audience/import/preview.ts';
 import { type Importer, ImportJobs } from '../../src/audience/import/uploads.ts';
@@ -94,7 +94,7 @@ export interface TestApp {
   drizzle: Db;
   clock: FakeClock;
   tokens: Tokens;
-  fastify: FastifyInstance;
+  fastify: App;
   path: string;
   /** Opens a page as a browser does: path outside the API. */
   page(method: string, path: string, options?: CallOptions): Promise<Answer>;

@@ -34,19 +34,20 @@ interface Body {
   held: number;
 }
 
-/** Applies the limits to every route registered after this call. */
-export function installBodyLimits(app: FastifyInstance, { clock }: { clock: Clock }): void {
+/** Limits bodies. Returns a function that applies the limits to all routes of an application registered after its call. */
+export function limitBodies({ clock }: { clock: Clock }): (app: FastifyInstance) => void {
   const open = new Set<Body>();
   let held = 0;
   const timer = setInterval(checkAll, CHECK_INTERVAL_MS);
   timer.unref();
-  app.addHook('onClose', async () => clearInterval(timer));
-
-  app.addHook('onRequest', (request, reply, next) => {
-    // A request from `inject` has no connection; its whole body is there from the start.
-    if (hasBody(request) && request.raw.socket instanceof Socket) watch(request, reply);
-    next();
-  });
+  return (app) => {
+    app.addHook('onClose', async () => clearInterval(timer));
+    app.addHook('onRequest', (request, reply, next) => {
+      // A request from `inject` has no connection; its whole body is there from the start.
+      if (hasBody(request) && request.raw.socket instanceof Socket) watch(request, reply);
+      next();
+    });
+  };
 
   function watch(request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = request;

@@ -5,10 +5,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
 import { unavailable } from '../../errors/failure.ts';
-import { closeWithin, installConnectionLimits } from '../../http/connections.ts';
+import { closeWithin, limitConnections } from '../../http/connections.ts';
 import { localOrigin } from '../../http/local-origin.ts';
 import { unknownPage } from '../../http/pages/layout.ts';
-import { installBodyLimits } from '../../http/requests/bodies.ts';
+import { limitBodies } from '../../http/requests/bodies.ts';
 import { logOptions, refuseRequests, serverOptions } from '../../http/server-options.ts';
 import { installPageRules, recipientPages } from '../../pages/recipient-pages.ts';
 import type { RecipientSource } from '../../pages/recipient-source.ts';
@@ -76,10 +76,10 @@ interface Current {
 }
 
 async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: Current): Promise<FastifyInstance> {
-  const app = Fastify({ ...serverOptions(config, logOptions(config)) });
+  const app = Fastify({ ...serverOptions(config), logger: logOptions(config) });
   refuseRequests(app);
-  installConnectionLimits(app);
-  installBodyLimits(app, { clock });
+  limitConnections(app.server)(app);
+  limitBodies({ clock })(app);
   installPageRules(app);
   await recipientPages(app, sourceOnceConnected(current.source), clock);
   // For load balancers: `/readyz` fails without NATS, because the node then cannot store anything and another node should serve the

@@ -50,7 +50,8 @@ t.test('every page of the dashboard is among the screens that the walk opens', a
       if ([method].flat().includes('GET') && !NO_PAGES.test(url)) routes.add(url);
     });
   });
-  await startApp(t);
+  const { fastify } = await startApp(t);
+  await fastify.dashboard();
   t.ok(routes.has('/contacts/:id'), 'routes are seen');
   const shown = new Set(SCREENS.map(({ path }) => routeOf([...routes], path.replace(/\?.*/, ''))));
   t.strictSame(
