@@ -1,5 +1,5 @@
 import t from 'tap';
-import { misspelt } from '../src/commands/misspelt-settings.ts';
+import { misspelt } from '../src/commands/settings.ts';
 import { readConfig } from '../src/config.ts';
 import { environmentFileFaults } from '../src/env-file.ts';
 

@@ -4,24 +4,13 @@
  */
 import { existsSync } from 'node:fs';
 import { and, eq, isNull } from 'drizzle-orm';
-import { type Config, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { databaseFault } from '../database/faults.ts';
 import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
 import { accounts, contactTypes } from '../database/schema/index.ts';
 import { lockForServer } from '../database/server-lock.ts';
-import { environmentFileFaults, readEnvironment } from '../env-file.ts';
-import { type Call, requireNumber, UsageError, warn } from './command.ts';
-import { misspelt } from './misspelt-settings.ts';
-
-/**
- * Reads the settings as the server does. Reports lines of `.env` that are not read, and names that look like misspelt
- * settings, on standard error.
- */
-export function settings(): Config {
-  const environment = readEnvironment();
-  for (const hint of [...environmentFileFaults(), ...misspelt(environment)]) warn(hint);
-  return readConfig(environment);
-}
+import { type Call, requireNumber, UsageError } from './command.ts';
+import { settings } from './settings.ts';
 
 /**
  * Opens the database that the settings name, runs `work` and closes the database. First upgrades a file of an older release, for which the

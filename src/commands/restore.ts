@@ -13,8 +13,8 @@ import { copyPages } from '../installation/backups/make-backup.ts';
 import { mergeWriteAheadLog, readLastIds } from '../installation/backups/put-in-place.ts';
 import { continueFromCopy } from '../installation/backups/restored-copy.ts';
 import { type Call, type Command, requireWords } from './command.ts';
-import { settings } from './database.ts';
 import { startProgress } from './progress-bar.ts';
+import { settings } from './settings.ts';
 import { STANDARD, withInputFile } from './standard-streams.ts';
 import { isSameFile, writeComplete } from './target-file.ts';
 

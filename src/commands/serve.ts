@@ -5,8 +5,8 @@ import { makePrivateFile } from '../database/private-file.ts';
 import { processLog } from '../log.ts';
 import type { Server } from '../server.ts';
 import { type Command, requireWords } from './command.ts';
-import { settings } from './database.ts';
 import { restartInPlace } from './restart-in-place.ts';
+import { settings } from './settings.ts';
 
 /** The file with the keys and the link of a first start without a terminal. */
 const FIRST_SIGN_IN = 'first-sign-in.txt';
