@@ -8,13 +8,16 @@ import { connect, migrateAndSeed } from '../../src/database/open.ts';
 const AFGHANISTAN = 1;
 const GERMANY = 84;
 
+/** Where the database to copy is kept. A test may have a temporary folder of its own, which would be without it. */
+const FOLDER = tmpdir();
+
 /**
  * A database of this release with its seed, but few of its cities, made once per run of the suite and copied from then on. Its name holds
  * the number of migrations, because a run of an earlier state of the sources may have had the same process id.
  */
 export function seededCopy(path: string): void {
   const migrations = readdirSync(new URL('../../drizzle/', import.meta.url)).length;
-  const template = join(tmpdir(), `sendlark-test-${process.ppid}-${migrations}.db`);
+  const template = join(FOLDER, `sendlark-test-${process.ppid}-${migrations}.db`);
   if (!existsSync(template)) {
     removeOldTemplates();
     const building = `${template}-${process.pid}`;
@@ -32,9 +35,9 @@ export function seededCopy(path: string): void {
 
 /** Removes the databases that runs which have ended left for their tests to copy. */
 function removeOldTemplates(): void {
-  for (const name of readdirSync(tmpdir())) {
+  for (const name of readdirSync(FOLDER)) {
     const [, run] = /^sendlark-test-(\d+)-\d+\.db$/.exec(name) ?? [];
-    if (run !== undefined && !isRunning(Number(run))) rmSync(join(tmpdir(), name), { force: true });
+    if (run !== undefined && !isRunning(Number(run))) rmSync(join(FOLDER, name), { force: true });
   }
 }
 
