@@ -14,6 +14,7 @@ import {
   MIGRATIONS,
   migrateAndSeed,
   newestMigration,
+  runMigration,
   schemaState,
 } from '../../database/open.ts';
 import { allSecrets } from '../../delivery/links/secrets.ts';
@@ -183,8 +184,7 @@ function partsAfterMigration(newest: number): Map<string, string> {
   try {
     addFunctions(client);
     const migrations = readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) });
-    for (const { sql, folderMillis } of migrations)
-      if (folderMillis <= newest) for (const statement of sql) client.exec(statement);
+    for (const migration of migrations) if (migration.folderMillis <= newest) runMigration(client, migration);
     return partsOf(client);
   } finally {
     client.close();
