@@ -18,8 +18,7 @@ const MINUTE = 60_000;
 
 /** The device of every test, and its passkey, which is checked once, since each check starts a thread. */
 const device = new SoftPasskey(ORIGIN);
-const checked = (passkey: SoftPasskey) => checkNewPasskey(readPasskeyAnswer(passkey.register('AAAA'))!, PARTY);
-const ofDevice = (await checked(device))!;
+const ofDevice = (await checkNewPasskey(readPasskeyAnswer(device.register('AAAA'))!, PARTY))!;
 
 async function withPasskey(t: Test) {
   const app = await startApp(t);
@@ -128,12 +127,11 @@ t.test('a passkey of one person is not added to another; nobody has more than tw
   t.equal(add(ofDevice, other), false);
   app.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 19)
     INSERT INTO passkeys (user_id, credential_id, public_key, created_at) SELECT ${other.id}, 'key ' || i, x'00', '' FROM n`);
-  t.equal(add((await checked(new SoftPasskey(ORIGIN)))!, other), true);
-  t.equal(add((await checked(new SoftPasskey(ORIGIN)))!, other), false);
+  t.equal(add({ ...ofDevice, credentialId: 'the twentieth' }, other), true);
+  t.equal(add({ ...ofDevice, credentialId: 'one more' }, other), false);
 });
 
 t.test('a new passkey of another site, or of a device that recognized nobody, is refused', async (t) => {
-  const device = new SoftPasskey(ORIGIN);
   for (const bent of [
     { origin: 'https://evil.example' },
     { rpId: 'evil.example' },
@@ -145,7 +143,7 @@ t.test('a new passkey of another site, or of a device that recognized nobody, is
       null,
       JSON.stringify(bent),
     );
-  t.match(await checkNewPasskey(readPasskeyAnswer(device.register('AAAA'))!, PARTY), { counter: 0 });
+  t.match(ofDevice, { counter: 0 });
 });
 
 t.test('a login link that takes the second factor off removes the passkeys, any other keeps them', async (t) => {
@@ -186,7 +184,7 @@ t.test('strangers who ask for many challenges end none, and used ones take bound
   const clock = new FakeClock();
   const challenges = new PasskeyChallenges(clock);
   const mine = challenges.make('sign-in', 'mine');
-  for (let at = 0; at < 20_000; at++) challenges.make('sign-in', `stranger ${at}`);
+  for (let at = 0; at < 11_000; at++) challenges.make('sign-in', `stranger ${at}`);
   t.ok(challenges.use(mine, 'sign-in', 'mine'));
   t.notOk(new PasskeyChallenges(clock).use(challenges.make('sign-in', 'x'), 'sign-in', 'x'), 'a restart ends all');
   for (let at = 1; at < 10_000; at++) challenges.use(challenges.make('sign-in', 'x'), 'sign-in', 'x');
