@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
-import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { english } from '../errors/stored.ts';
 import { Connection } from './connection.ts';
 import { databaseFault, ForeignDatabase, openingFault } from './faults.ts';
@@ -142,21 +142,14 @@ function upgrade(client: Database.Database): void {
   );
   const recordMigration = client.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
   const newest = newestMigration(client);
-  for (const migration of readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) })) {
-    if (migration.folderMillis <= newest) continue;
-    runMigration(client, migration);
-    recordMigration.run(migration.hash, migration.folderMillis);
+  for (const { sql, hash, folderMillis } of readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) })) {
+    if (folderMillis <= newest) continue;
+    // Triggers of the previous release may read what a migration changes.
+    if (folderMillis > LAST_WITH_TRIGGERS) dropTriggers(client);
+    for (const statement of sql) client.prepare(statement).run();
+    recordMigration.run(hash, folderMillis);
   }
   if (!hasCurrentTriggers(client)) installTriggers(client);
-}
-
-/**
- * Runs the statements of a migration. First removes all triggers if the migration does not expect them, because triggers of the previous
- * release may read what the migration changes, and because SQLite parses all triggers again for each changed table.
- */
-export function runMigration(client: Database.Database, { sql, folderMillis }: MigrationMeta): void {
-  if (folderMillis > LAST_WITH_TRIGGERS) dropTriggers(client);
-  for (const statement of sql) client.prepare(statement).run();
 }
 
 /**

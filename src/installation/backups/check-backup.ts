@@ -14,7 +14,6 @@ import {
   MIGRATIONS,
   migrateAndSeed,
   newestMigration,
-  runMigration,
   schemaState,
 } from '../../database/open.ts';
 import { allSecrets } from '../../delivery/links/secrets.ts';
@@ -170,21 +169,27 @@ const LITESTREAM_TABLES = new Map([
  */
 export function findForeignPart(client: Database): string | null {
   const actual = partsOf(client);
-  const expected = partsAfterMigration(newestMigration(client));
+  const comparesTriggers = !hasTriggersOutsideMigrations(client);
+  const expected = partsAfterMigration(newestMigration(client), comparesTriggers);
   for (const [name, definition] of LITESTREAM_TABLES) if (actual.get(name) === definition) actual.delete(name);
-  const isCompared = hasTriggersOutsideMigrations(client) ? (name: string) => !name.startsWith('trigger ') : () => true;
+  const isCompared = (name: string) => comparesTriggers || !name.startsWith('trigger ');
   for (const name of new Set([...actual.keys(), ...expected.keys()]))
     if (isCompared(name) && actual.get(name) !== expected.get(name)) return name;
   return null;
 }
 
-/** Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. */
-function partsAfterMigration(newest: number): Map<string, string> {
+/**
+ * Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. Triggers are left out unless they
+ * are needed, because SQLite would parse all of them again for each table that a migration changes, which takes half of the time.
+ */
+function partsAfterMigration(newest: number, needsTriggers: boolean): Map<string, string> {
   const client = new Sqlite(':memory:');
   try {
     addFunctions(client);
     const migrations = readMigrationFiles({ migrationsFolder: fileURLToPath(MIGRATIONS) });
-    for (const migration of migrations) if (migration.folderMillis <= newest) runMigration(client, migration);
+    const statements = migrations.flatMap(({ sql, folderMillis }) => (folderMillis <= newest ? sql : []));
+    for (const statement of statements)
+      if (needsTriggers || !/^(CREATE|DROP) TRIGGER/m.test(statement)) client.exec(statement);
     return partsOf(client);
   } finally {
     client.close();
