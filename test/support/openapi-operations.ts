@@ -55,11 +55,16 @@ export interface Document {
 /** The document with every named schema in the places that refer to it. */
 export async function readDocument(app: TestApp): Promise<Document> {
   const { body } = await app.page('GET', '/docs/openapi.json');
+  /** The named schemas, each resolved once, because many places refer to the same ones. */
+  const named = new Map<string, unknown>();
   const resolved = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolved);
     if (typeof value !== 'object' || value === null) return value;
     const [, name = ''] = /^#\/components\/schemas\/(\w+)$/.exec('$ref' in value ? String(value.$ref) : '') ?? [];
-    if (name !== '') return resolved(body.components.schemas[name]);
+    if (name !== '') {
+      if (!named.has(name)) named.set(name, resolved(body.components.schemas[name]));
+      return named.get(name);
+    }
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolved(part)]));
   };
   return Object(resolved(body));

@@ -44,11 +44,13 @@ export async function encodings(probe: Probe): Promise<void> {
   }
 }
 
-/** The answer and all rows after it, in one text. */
+/** The answer, and all rows of the tables that the request changed, in one text. */
 async function resultOf(probe: Probe, options: CallOptions): Promise<string> {
   const { status, text } = await probe.ask(options);
-  const rows = probe.place.tables.changed().length > 0 ? withoutChance(probe.place.tables.dump()) : 'nothing changed';
-  probe.place.tables.rewind();
+  const { tables } = probe.place;
+  const after = tables.dump();
+  const rows = withoutChance(new Map(tables.changed().map((name) => [name, after.get(name) ?? []])));
+  tables.rewind();
   return `${status} ${withoutChance(text)} ${rows}`;
 }
 
