@@ -2,8 +2,9 @@
  * The sessions of signed-in users. A session ends after 12 hours without a request, and after 30 days at the latest. Only a hash
  * of a session's secret is stored.
  */
-import { and, eq, gt, lte, or } from 'drizzle-orm';
+import { and, eq, gt, lte, or, type Placeholder, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
+import { preparedOnce } from '../database/prepared.ts';
 import { type ColourScheme, type Role, sessions, users } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isBusy } from '../database/write-lock.ts';
@@ -73,14 +74,27 @@ export function createSession(db: Db, userId: number, { address, userAgent }: Ca
   return secret;
 }
 
-/** Returns the session with this secret, and its user; null if no valid session has it. With `isInUse`, records the use. */
-export function findSession(db: Db, secret: string, now: Date, isInUse = true): Session | null {
-  const row = db
+const sessionQuery = preparedOnce((db) =>
+  db
     .select({ session: sessions, user: users })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.user_id))
-    .where(and(eq(sessions.token_hash, hashSecret(secret)), isAlive(now)))
-    .get();
+    .where(
+      and(
+        eq(sessions.token_hash, sql.placeholder('hash')),
+        isAfter(sql.placeholder('seenAfter'), sql.placeholder('createdAfter')),
+      ),
+    )
+    .prepare(),
+);
+
+/** Returns the session with this secret, and its user; null if no valid session has it. With `isInUse`, records the use. */
+export function findSession(db: Db, secret: string, now: Date, isInUse = true): Session | null {
+  const row = sessionQuery(db).get({
+    hash: hashSecret(secret),
+    seenAfter: before(now, IDLE_MS),
+    createdAfter: before(now, SESSION_MS),
+  });
   if (row === undefined) return null;
   const { session, user } = row;
   if (isInUse && session.last_seen_at < before(now, SEEN_AGE_MS)) recordUse(db, session.id, now);
@@ -112,7 +126,11 @@ export function endSessionsOf(db: Db, userId: number): void {
 
 /** Returns the condition for sessions that have not expired. */
 export function isAlive(now: Date) {
-  return and(gt(sessions.last_seen_at, before(now, IDLE_MS)), gt(sessions.created_at, before(now, SESSION_MS)));
+  return isAfter(before(now, IDLE_MS), before(now, SESSION_MS));
+}
+
+function isAfter(seen: string | Placeholder, created: string | Placeholder) {
+  return and(gt(sessions.last_seen_at, seen), gt(sessions.created_at, created));
 }
 
 function hasEnded(now: Date) {

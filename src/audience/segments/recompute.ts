@@ -7,6 +7,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { inChunks } from '../../database/bulk.ts';
 import type { Db } from '../../database/open.ts';
+import { preparedOnce } from '../../database/prepared.ts';
 import { segments } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { isBusy, isTransientSqliteError } from '../../database/write-lock.ts';
@@ -137,32 +138,40 @@ export async function recomputeDueSegments(
   return pending.get(failedSegments.restingIdsJson()) !== undefined;
 }
 
+const segmentQuery = preparedOnce((db) =>
+  db
+    .select()
+    .from(segments)
+    .where(eq(segments.id, sql.placeholder('id')))
+    .prepare(),
+);
+/** The next addresses that are in a segment, or in the contact type of which it is a part. */
+const NEXT_PEOPLE = `
+  SELECT address_id FROM (
+    SELECT address_id FROM contacts INDEXED BY contacts_person
+    WHERE contact_type_id = @type AND deleted_at IS NULL AND address_id > @after
+    ORDER BY address_id LIMIT @rows)
+  UNION
+  SELECT address_id FROM (
+    SELECT address_id FROM segment_recipients INDEXED BY segment_recipients_person
+    WHERE segment_id = @id AND address_id > @after ORDER BY address_id LIMIT @rows)
+  ORDER BY address_id LIMIT @rows`;
+
 /** Updates the next `maxRows` addresses of a segment. Returns true if there are more. */
 function recomputeChunk(db: Db, id: number, maxRows: number, now: string): boolean {
-  const segment = db.select().from(segments).where(eq(segments.id, id)).get();
+  const segment = segmentQuery(db).get({ id });
   if (segment === undefined || segment.recompute_after === null) return false;
   const mailsRules = countMailsRules(segment.rules);
   const rows = mailsRules === 0 ? maxRows : Math.min(maxRows, Math.ceil(MAILS_RULES_PEOPLE / mailsRules));
-  const after = segment.recompute_after;
-  const people =
-    segment.deleted_at !== null
-      ? []
-      : db
-          .all<{ address_id: number }>(sql`
-            SELECT address_id FROM (
-              SELECT address_id FROM contacts INDEXED BY contacts_person
-              WHERE contact_type_id = ${segment.contact_type_id} AND deleted_at IS NULL AND address_id > ${after}
-              ORDER BY address_id LIMIT ${rows})
-            UNION
-            SELECT address_id FROM (
-              SELECT address_id FROM segment_recipients INDEXED BY segment_recipients_person
-              WHERE segment_id = ${id} AND address_id > ${after} ORDER BY address_id LIMIT ${rows})
-            ORDER BY address_id LIMIT ${rows}`)
-          .map(({ address_id }) => address_id);
+  const { contact_type_id: type, recompute_after: after } = segment;
+  const nextPeople = db.$client.prepare<[object], number>(NEXT_PEOPLE).pluck();
+  const people = segment.deleted_at === null ? nextPeople.all({ type, id, after, rows }) : [];
   syncMembers(db, segment, people, now, { isRestoring: segment.is_restoring === 1 });
   const last = people.length < rows ? null : (people.at(-1) ?? null);
   const is_restoring = last === null ? 0 : segment.is_restoring;
-  db.update(segments).set({ recompute_after: last, is_restoring }).where(eq(segments.id, id)).run();
+  db.$client
+    .prepare('UPDATE segments SET recompute_after = ?, is_restoring = ? WHERE id = ?')
+    .run(last, is_restoring, id);
   return last !== null;
 }
 
