@@ -164,7 +164,7 @@ t.test(
     t.match(await webhook(), { state: 'enabled', waiting: 1, failures: 1, failure: 'HTTP 503: ‹b›busy‹/b›' });
     const times = [0];
     while ((await webhook()).state === 'enabled') {
-      app.clock.advance(10 * 60 * SECOND);
+      app.clock.advance(20 * 60 * SECOND);
       const before = receiver.events.length;
       await untilIdle();
       if (receiver.events.length > before) times.push((app.clock.now().getTime() - begun) / HOUR);
