@@ -16,7 +16,7 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.started': 'Begonnen',
   'campaigns.progress': { one: '{finished} von {count} Kontakt', other: '{finished} von {count} Kontakten' },
   'campaigns.pace': '{rate} pro Sekunde, noch etwa {time}',
-  'campaigns.findings': 'Ergebnis der Prüfung beim Start',
+  'campaigns.findings': 'Ergebnis der Prüfung vor dem Versand',
   'campaigns.results': 'Ergebnisse',
   'campaigns.recipients': 'Empfänger',
   'campaigns.delivered': 'Zugestellt',
@@ -366,7 +366,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.saving': 'Wird gespeichert …',
   'compose.unsaved': 'Noch nicht gespeichert',
   'compose.notSaved': 'Nicht gespeichert: {problem}',
-  'compose.noNetwork': 'Nicht gespeichert: Der Dienst war nicht erreichbar. Neuer Versuch …',
+  'compose.noNetwork': 'Nicht gespeichert: Sendlark war nicht erreichbar. Neuer Versuch …',
   'compose.signedOut':
     'Nicht gespeichert: Sie sind nicht mehr angemeldet. Melden Sie sich in einem anderen Tab an und speichern Sie noch einmal.',
   'compose.changedElsewhere':
@@ -416,7 +416,7 @@ export const campaigns: Translation<typeof english> = {
     'Statt eines Platzhalters steht in der Mail die Angabe des Kontakts. Nach dem senkrechten Strich schreiben Sie, was erscheint, wenn sie fehlt: ((first_name|Freundin)).',
   'compose.placeholders.insert': '{name} einfügen',
   'compose.hint.length': { one: 'Der Betreff hat {count} Zeichen.', other: 'Der Betreff hat {count} Zeichen.' },
-  'compose.hint.long': 'Smartphones zeigen etwa die ersten {limit} Zeichen des Betreffs.',
+  'compose.hint.long': 'Handys zeigen etwa die ersten {limit} Zeichen des Betreffs.',
   'compose.hint.capitals': 'Wörter in Großbuchstaben wie {words} wirken laut, und Spamfilter zählen sie.',
   'compose.hint.words': 'Spamfilter kennen diese Wörter: {words}. Ein einzelnes schadet nicht.',
   'compose.hint.marks': 'Mehr als ein Ausrufezeichen wirkt wie Werbung.',

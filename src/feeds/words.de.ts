@@ -11,7 +11,7 @@ export const feeds: Translation<typeof english> = {
     'Ein Feed (RSS) ist die Liste neuer Beiträge, die eine Website wie ein Blog anbietet. Geben Sie seine Adresse an, und neue Beiträge werden automatisch gesendet: als einzelne Mails oder als tägliche oder wöchentliche Sammlung.',
   'feeds.lacking.title': 'Vorher fehlt noch etwas',
   'feeds.lacking.text':
-    'Ein Feed braucht Kontakte, einen Absender und ein Thema. Legen Sie einmal eine Kampagne an: Sie fragt nach dem, was fehlt.',
+    'Ein Feed braucht Kontakte, einen Absender und ein Thema. Legen Sie einmal eine Kampagne an: Dabei werden Sie nach allem gefragt, was fehlt.',
   'feeds.state': 'Status',
   'feeds.state.active': 'Aktiv',
   'feeds.state.paused': 'Pausiert',

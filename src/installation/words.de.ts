@@ -23,7 +23,7 @@ export const installation: Translation<typeof english> = {
   'health.address.look': 'Von außen prüfen',
   'bounces.title': 'Bounces',
   'bounces.unset':
-    'Bounces gehen an die Adresse des Absenders. Sendlark sieht sie nicht, außer Ihr Mailanbieter meldet sie: siehe Einstellungen › Bounces & Beschwerden.',
+    'Bounces gehen an die Adresse des Absenders. Sendlark sieht sie nicht, außer Ihr SMTP-Anbieter meldet sie: siehe Einstellungen › Bounces & Beschwerden.',
   'bounces.why': 'Senden Sie nicht mehr an Adressen, die es nicht mehr gibt: Mailanbieter beurteilen Sie danach.',
   'bounces.elsewhere': 'Bounces gehen an {domain}, aber Sendlark empfängt sie nicht selbst.',
   'bounces.taken': 'Bounces gehen an {domain} und werden bei {listens} empfangen.',
@@ -49,7 +49,7 @@ export const installation: Translation<typeof english> = {
   'health.name.Disk': 'Festplatte',
   'health.name.Clock': 'Uhr',
   'health.name.Sending': 'Versand',
-  'health.name.Background': 'Hintergrundprozess',
+  'health.name.Background': 'Hintergrundaufgaben',
   'health.name.SMTP server': 'SMTP-Server',
   'health.name.Backup': 'Sicherung',
   'health.name.Files': 'Dateien',
@@ -62,7 +62,7 @@ export const installation: Translation<typeof english> = {
   'health.why.Clock': 'Zeitpläne und Automationen folgen der Uhr des Rechners.',
   'health.why.Sending': 'Solange der Versand pausiert ist, wird nichts gesendet.',
   'health.why.Background':
-    'Der Hintergrundprozess sendet Mails, nimmt Kontakte in Automationen auf und hält Segmente aktuell.',
+    'Hintergrundaufgaben senden Mails, nehmen Kontakte in Automationen auf und halten Segmente aktuell.',
   'health.why.SMTP server': 'Der SMTP-Server sendet alle Ihre Mails.',
   'health.why.Backup':
     'Alle Ihre Daten sind in einer Datei: Ohne Kopie an einem anderen Ort ist alles verloren, wenn die Festplatte ausfällt.',
@@ -74,7 +74,7 @@ export const installation: Translation<typeof english> = {
   'health.why.Public address': 'Abmeldungen, Einstellungen, Bilder und Klicks laufen über die Tracking-Domain.',
   'settings.nodes': 'Sendeknoten',
   'nodes.name': 'Sendeknoten',
-  'nodes.otherRelease': 'der Dienst hat {version}',
+  'nodes.otherRelease': 'Sendlark hat {version}',
   'nodes.state': 'Status',
   'nodes.state.sending': 'Sendet',
   'nodes.state.waiting': 'Wartet',
@@ -89,7 +89,7 @@ export const installation: Translation<typeof english> = {
   'nodes.heard': 'zuletzt gemeldet {time}',
   'nodes.hint':
     'Ein Knoten, der beendet wird, verschwindet aus der Liste, sobald er fertig ist. Ein Knoten, der sich nicht meldet, bleibt eine Woche in der Liste oder bis sich einer mit demselben Namen meldet. Tage beginnen um Mitternacht (UTC).',
-  'nodes.off.title': 'Dieser Dienst sendet selbst',
+  'nodes.off.title': 'Sendlark sendet selbst',
   'nodes.off.text':
     'Verwenden Sie Sendeknoten, wenn eine IP-Adresse oder eine Verbindung zum SMTP-Server nicht reicht. Setzen Sie dazu NATS_URL.',
   'nodes.none.title': 'Noch kein Sendeknoten',

@@ -20,7 +20,7 @@ export const installation = {
   'health.address.look': 'Check from outside',
   'bounces.title': 'Bounces',
   'bounces.unset':
-    'Bounces go to the sender’s address. Sendlark does not see them unless your mail provider reports them: see Settings › Bounces & complaints.',
+    'Bounces go to the sender’s address. Sendlark does not see them unless your SMTP provider reports them: see Settings › Bounces & complaints.',
   'bounces.why': 'Stop sending to addresses that no longer exist: mail providers judge you by it.',
   'bounces.elsewhere': 'Bounces go to {domain}, but Sendlark does not receive them itself.',
   'bounces.taken': 'Bounces go to {domain} and are received at {listens}.',
@@ -45,7 +45,7 @@ export const installation = {
   'health.name.Disk': 'Disk',
   'health.name.Clock': 'Clock',
   'health.name.Sending': 'Sending',
-  'health.name.Background': 'Background process',
+  'health.name.Background': 'Background tasks',
   'health.name.SMTP server': 'SMTP server',
   'health.name.Backup': 'Backup',
   'health.name.Files': 'Files',
@@ -57,8 +57,7 @@ export const installation = {
   'health.why.Disk': 'With a full disk nothing is sent, imported or saved.',
   'health.why.Clock': 'Schedules and automations follow the clock of the computer.',
   'health.why.Sending': 'While sending is paused, nothing is sent.',
-  'health.why.Background':
-    'The background process sends mail, adds contacts to automations and keeps segments up to date.',
+  'health.why.Background': 'Background tasks send mail, add contacts to automations and keep segments up to date.',
   'health.why.SMTP server': 'The SMTP server sends all your e-mail.',
   'health.why.Backup': 'All your data is in one file: without a copy elsewhere, a broken disk loses everything.',
   'health.why.Files': 'The files of Sendlark hold personal data, keys and secrets.',
@@ -67,7 +66,7 @@ export const installation = {
   'health.why.Public address': 'Unsubscribes, preferences, images and clicks go through the tracking domain.',
   'settings.nodes': 'Sender nodes',
   'nodes.name': 'Node',
-  'nodes.otherRelease': 'the service has {version}',
+  'nodes.otherRelease': 'Sendlark has {version}',
   'nodes.state': 'Status',
   'nodes.state.sending': 'Sending',
   'nodes.state.waiting': 'Waiting',
@@ -82,7 +81,7 @@ export const installation = {
   'nodes.heard': 'last heard {time}',
   'nodes.hint':
     'A node that was stopped leaves the list once it has finished. A silent node stays for a week, or until a node with its name is back. Days begin at midnight (UTC).',
-  'nodes.off.title': 'This service sends by itself',
+  'nodes.off.title': 'Sendlark sends by itself',
   'nodes.off.text': 'Use sender nodes when one IP address or one SMTP connection is not enough. Set NATS_URL to start.',
   'nodes.none.title': 'No sender node yet',
   'nodes.none.text':

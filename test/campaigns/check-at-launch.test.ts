@@ -23,7 +23,7 @@ t.test('what the check finds when a campaign starts is in its report, and nothin
   );
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
   const page = (await app.page('GET', `/campaigns/${utr}`, { headers })).text;
-  t.match(page, 'Results of the check at the start');
+  t.match(page, 'Results of the check before sending');
   t.match(page, 'belongs to another service');
 });
 

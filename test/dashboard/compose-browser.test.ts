@@ -233,7 +233,7 @@ t.test('composing in the browser', { skip: skipWithout('chromium') }, async (t) 
       route.request().postData()?.includes('single_send_name=Spring') ? route.abort() : route.continue(),
     );
     await page.getByLabel('Subject').fill('Kept');
-    await state.filter({ hasText: 'the service could not be reached' }).waitFor();
+    await state.filter({ hasText: 'Sendlark could not be reached' }).waitFor();
     await page.getByLabel('Internal name').fill('');
     await state.filter({ hasText: 'Not saved: Internal name: This is required.' }).waitFor();
     t.equal((await sendDetails(app, utr)).subject, '');

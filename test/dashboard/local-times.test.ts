@@ -98,7 +98,7 @@ t.test(
     headers.cookie = cookieOf(app, owner);
     t.match(
       await read(`/campaigns/${draft}`),
-      /Best hour compared with the start.*Too early: the comparison starts on 19 Jan 2026/s,
+      /Best hour compared with the scheduled time.*Too early: the comparison starts on 19 Jan 2026/s,
     );
   },
 );

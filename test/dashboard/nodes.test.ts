@@ -20,7 +20,7 @@ t.test('operators see each node with its state, what its relay says, and its war
   for (const part of [
     'Sending',
     '900 of 1,000',
-    'the service has',
+    'Sendlark has',
     'Refused by its SMTP server',
     '550 &lt;listed>',
     '&lt;b>east',
@@ -33,7 +33,7 @@ t.test('without NATS_URL there is no tab, and others than operators do not see t
   const app = await startApp(t);
   const cookie = cookieOf(app, addPerson(app));
   t.notMatch((await app.page('GET', '/settings/sending', { headers: { cookie } })).text, '/settings/nodes');
-  t.match((await app.page('GET', '/settings/nodes', { headers: { cookie } })).text, 'This service sends by itself');
+  t.match((await app.page('GET', '/settings/nodes', { headers: { cookie } })).text, 'Sendlark sends by itself');
   const other = cookieOf(app, addPerson(app, 'owner', { name: 'Other', accountId: 2 }));
   t.equal((await app.page('GET', '/settings/nodes', { headers: { cookie: other } })).status, 403);
 });

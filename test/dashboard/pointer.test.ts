@@ -53,7 +53,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
       t.strictSame(await chosen(), []);
       t.equal(await drop(page, '.drop b', ['readers.csv', 'more.csv']), true);
       t.strictSame(await chosen(), ['readers.csv']);
-      t.equal(await page.locator(':focus').innerText(), 'Read file', 'and the next step has the focus');
+      t.equal(await page.locator(':focus').innerText(), 'Upload file', 'and the next step has the focus');
       t.strictSame(complaints, []);
       await page.keyboard.press('Enter');
       await page.getByText('Columns of readers.csv').waitFor();

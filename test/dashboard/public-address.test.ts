@@ -70,7 +70,7 @@ t.test('an address of the environment is shown as fixed, with its check', async 
   t.match(text, 'The environment variable PUBLIC_URL sets the tracking domain');
   t.equal(typed(text), undefined);
   const refused = await post('/settings/sending/address', { public_url: 'https://mail.example.com' });
-  t.match(refused, { status: 409, text: /change it there, and restart the service/ });
+  t.match(refused, { status: 409, text: /change it there, and restart Sendlark/ });
   t.equal((await post('/settings/sending/address/look')).headers.location, '/settings/sending#address');
   const seen = await get('/settings/sending', { 'accept-language': 'de' });
   t.match(seen, 'Unter 127.0.0.1, Port 1, antwortet nichts');

@@ -57,7 +57,7 @@ t.test('an editor does not see the page', async (t) => {
   t.equal((await app.page('POST', '/settings/returns', { headers, form: { provider: 'ses' } })).status, 403);
 });
 
-t.test('the page of a person says that they unsubscribed at the mail provider', async (t) => {
+t.test('the page of a person says that they unsubscribed at the SMTP provider', async (t) => {
   const app = await startApp(t);
   const headers = { cookie: cookieOf(app, addPerson(app)), 'sec-fetch-site': 'same-origin' };
   await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
@@ -65,5 +65,5 @@ t.test('the page of a person says that they unsubscribed at the mail provider', 
   await app.one.call('POST', '/contacts/add', { form: contact });
   const path = await makeIntake(t, app.one, 'brevo');
   await post(app, path, { body: JSON.stringify({ event: 'unsubscribed', email: 'ann@example.org', ts_event: 1 }) });
-  t.match((await app.page('GET', '/contacts/1', { headers })).text, /at the mail provider/);
+  t.match((await app.page('GET', '/contacts/1', { headers })).text, /at your SMTP provider/);
 });

@@ -133,3 +133,13 @@ t.test(
     t.notMatch((await open('/templates?search=House')).text, 'Newsletter', 'a search finds your own');
   },
 );
+
+t.test('built-in templates have names in the language of the user', async (t) => {
+  const app = await startApp(t);
+  const { open } = visitor(app, 'editor', { language: 'de' });
+  const lists = [await open('/templates'), await open('/templates/new')];
+  for (const { text } of lists) {
+    t.match(text, 'Ankündigung');
+    t.notMatch(text, 'Announcement');
+  }
+});

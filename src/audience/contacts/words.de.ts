@@ -95,7 +95,7 @@ export const people: Translation<typeof english> = {
   'contacts.job.undoing': 'Wird rückgängig gemacht …',
   'contacts.job.undone': 'Rückgängig gemacht.',
   'contacts.job.failed':
-    'Die Aktion ist mittendrin fehlgeschlagen. Bitte starten Sie sie noch einmal. Schlägt sie wieder fehl, sagt das Log des Servers, warum.',
+    'Die Aktion ist mittendrin fehlgeschlagen. Bitte starten Sie sie noch einmal. Schlägt sie wieder fehl, steht der Grund im Log des Servers.',
   'contacts.job.progress': 'Fortschritt',
   'contacts.job.whole': 'Kontakte',
   'contacts.job.finished': 'Erledigt',
@@ -180,7 +180,7 @@ export const people: Translation<typeof english> = {
   },
   'person.erase.earlier': 'Auch frühere Adressen des Kontakts werden gelöscht: {emails}.',
   'person.erase.rules':
-    'Regeln dieser Segmente enthalten die Adresse: {segments}. Dort tritt ein Code an die Stelle der Adresse, also kommt dadurch niemand in diese Segmente oder verlässt sie.',
+    'Regeln dieser Segmente enthalten die Adresse: {segments}. Dort wird die Adresse durch einen Code ersetzt, und die Segmente behalten ihre Kontakte.',
   'person.erase.keeps':
     'Nur ein aus der Adresse gebildeter Code bleibt, damit die Adresse nie wieder Mails bekommt und Importe sie überspringen. Berichte behalten ihre Zahlen.',
   'person.erase.final': 'Das lässt sich nicht rückgängig machen. Frühere Sicherungen enthalten den Kontakt noch.',
@@ -210,10 +210,10 @@ export const people: Translation<typeof english> = {
   'field.sender_address': 'Ihre Postanschrift',
   'field.unsubscribe_preferences': 'Link zur Seite mit den E-Mail-Einstellungen',
   'source.api': 'durch ein anderes Programm (API) oder im Dashboard',
-  'source.one-click': 'mit einem Klick im Mailprogramm',
+  'source.one-click': 'mit der Abmelde-Schaltfläche des Mailprogramms',
   'source.page': 'über den Abmeldelink',
   'source.complaint': 'durch eine Spam-Beschwerde',
-  'source.provider': 'beim Mailanbieter',
+  'source.provider': 'bei Ihrem SMTP-Anbieter',
   'suppression.bounce': 'Bounce',
   'suppression.complaint': 'Spam-Beschwerde',
   'entered.active': 'aktiv',

@@ -92,7 +92,7 @@ export const people = {
   'contacts.job.undoing': 'Undoing …',
   'contacts.job.undone': 'Undone.',
   'contacts.job.failed':
-    'The action failed halfway. Please start it again. If it fails again, the log of Sendlark says why.',
+    'The action failed halfway. Please start it again. If it fails again, the server’s log shows why.',
   'contacts.job.progress': 'Progress',
   'contacts.job.whole': 'Contacts',
   'contacts.job.finished': 'Done',
@@ -176,7 +176,7 @@ export const people = {
   },
   'person.erase.earlier': 'Earlier addresses of this contact are deleted too: {emails}.',
   'person.erase.rules':
-    'Rules of these segments contain the address: {segments}. A code takes the place of the address there, so nobody joins or leaves these segments because of that.',
+    'Rules of these segments contain the address: {segments}. The address is replaced by a code there, and the segments keep their contacts.',
   'person.erase.keeps':
     'Only a code made from the address is kept, so that the address never gets mail again and imports skip it. Reports keep their counts.',
   'person.erase.final': 'This cannot be undone. Earlier backups still contain the contact.',
@@ -206,10 +206,10 @@ export const people = {
   'field.sender_address': 'Your postal address',
   'field.unsubscribe_preferences': 'Link to the preferences page',
   'source.api': 'by another program (API) or in the dashboard',
-  'source.one-click': 'by one click in the e-mail program',
+  'source.one-click': 'with the unsubscribe button of the e-mail program',
   'source.page': 'by the unsubscribe link',
   'source.complaint': 'by a spam complaint',
-  'source.provider': 'at the mail provider',
+  'source.provider': 'at your SMTP provider',
   'suppression.bounce': 'bounce',
   'suppression.complaint': 'spam complaint',
   'entered.active': 'active',

@@ -5,7 +5,7 @@ import type { imports as english } from './words.en.ts';
 export const imports: Translation<typeof english> = {
   'import.file': 'CSV-Datei hierher ziehen oder auswählen',
   'import.file.hint': 'Die erste Zeile nennt die Spalten. Jedes Tabellenprogramm kann eine CSV-Datei speichern.',
-  'import.look': 'Datei lesen',
+  'import.look': 'Datei hochladen',
   'import.type': 'Liste',
   'import.type.hint': 'Kontakte, die schon in der Liste sind, werden aktualisiert.',
   'import.type.new': 'Eine neue Liste',

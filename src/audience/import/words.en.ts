@@ -3,7 +3,7 @@
 export const imports = {
   'import.file': 'Drop a CSV file here, or choose one',
   'import.file.hint': 'The first row names the columns. Any spreadsheet program can save a CSV file.',
-  'import.look': 'Read file',
+  'import.look': 'Upload file',
   'import.type': 'List',
   'import.type.hint': 'Contacts who are in the list already are updated.',
   'import.type.new': 'A new list',

@@ -31,6 +31,7 @@ import { viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
+import { templateName } from '../../ui/words/known.ts';
 import { readSeries, type Series, type SeriesMail } from '../operations/automations.ts';
 import { addMail, changeMail, removeMail } from '../operations/changes.ts';
 import { checkAutomationMails } from '../operations/check.ts';
@@ -535,7 +536,8 @@ interface AddMailProps {
 function AddMail({ series, senders, templates, values, problems = {}, problem }: AddMailProps) {
   const language = useLanguage();
   // A live automation refuses a mail without content, because contacts could get it at once.
-  const blank = series.is_live === 1 ? undefined : templates.find(({ is_blank }) => is_blank === 1);
+  const blank = series.is_live === 1 ? [] : templates.filter(({ is_blank }) => is_blank === 1);
+  const offered = [...blank, ...templates.filter(({ is_blank }) => is_blank === 0)];
   const before = series.steps.find(({ utr }) => utr === values.before);
   return (
     <Card>
@@ -549,12 +551,7 @@ function AddMail({ series, senders, templates, values, problems = {}, problem }:
           label={language.say('automations.add.template')}
           hint={language.say('automations.add.template.hint')}
           value={values.template_id}
-          options={[
-            ...(blank === undefined ? [] : [{ value: String(blank.id), label: language.say('automations.add.blank') }]),
-            ...templates
-              .filter(({ is_blank }) => is_blank === 0)
-              .map(({ id, template_name: label }) => ({ value: String(id), label })),
-          ]}
+          options={offered.map((template) => ({ value: String(template.id), label: templateName(language, template) }))}
           problems={problems}
         />
         <AddingEnd series={series} place={values} label={language.say('automations.addMail')} />

@@ -19,7 +19,7 @@ export const archive: Translation<typeof english> = {
     '3 bis 60 Kleinbuchstaben, Ziffern und Bindestriche, etwa lark-books. Nach einer Änderung funktionieren Links auf die alte Adresse nicht mehr.',
   'archive.mail': 'Öffentliches Archiv',
   'archive.mail.off': 'Nicht im Archiv: Nur die Empfänger können die Kampagne lesen.',
-  'archive.mail.waits': 'Im Archiv. Jeder kann die Kampagne lesen, sobald sie ganz gesendet ist.',
+  'archive.mail.waits': 'Im Archiv. Jeder kann die Kampagne lesen, sobald sie vollständig gesendet ist.',
   'archive.mail.on': 'Jeder kann die Kampagne lesen, ohne Daten Ihrer Kontakte:',
   'archive.mail.add': 'Ins Archiv aufnehmen',
   'archive.mail.remove': 'Aus dem Archiv entfernen',

@@ -15,7 +15,7 @@ export const archive = {
     '3 to 60 lowercase letters, digits and hyphens, such as lark-books. Links to the old address stop working.',
   'archive.mail': 'Public archive',
   'archive.mail.off': 'Not in the archive: only recipients can read the campaign.',
-  'archive.mail.waits': 'In the archive. Anybody can read the campaign once it is completely sent.',
+  'archive.mail.waits': 'In the archive. Anybody can read the campaign once it is fully sent.',
   'archive.mail.on': 'Anybody can read the campaign, without the data of any contact:',
   'archive.mail.add': 'Add to archive',
   'archive.mail.remove': 'Remove from archive',

@@ -93,7 +93,7 @@ export const home: Translation<typeof english> = {
   'home.health.version': 'Version',
   'home.alert.held': 'Der gesamte Versand ist pausiert: {reason}',
   'home.alert.stalled':
-    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; das Log des Servers sagt, was geschehen ist.',
+    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; was geschehen ist, steht im Log des Servers.',
   'home.alert.clock':
     'Die Uhr dieses Rechners geht falsch, sodass Mails zur falschen Zeit gesendet werden könnten. Stellen Sie sie richtig.',
   'home.alert.disk':

@@ -88,7 +88,7 @@ export const home = {
   'home.health.version': 'Version',
   'home.alert.held': 'All sending is paused: {reason}',
   'home.alert.stalled':
-    'Sending has stopped, because a part of Sendlark is not running. Restart Sendlark; its log says what happened.',
+    'Sending has stopped, because a part of Sendlark is not running. Restart Sendlark; the server’s log shows what happened.',
   'home.alert.clock': 'The clock of this computer is wrong, so mail could be sent at the wrong time. Set it correctly.',
   'home.alert.disk': 'Only {free} of disk space is free. When it runs out, nothing can be saved or sent.',
   'state.draft': 'Draft',

@@ -16,7 +16,7 @@ import { languageOf } from '../../ui/page.tsx';
 import { viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import { type Language, useLanguage } from '../../ui/words/index.ts';
-import { languageNamer } from '../../ui/words/known.ts';
+import { languageNamer, templateName } from '../../ui/words/known.ts';
 import { type Draft, MAX_VARIANTS, readDraft } from '../operations/drafts.ts';
 import { DEFAULT_TEST, MAX_TEST_HOURS, readVariants, saveVariants, type TestPlan } from '../operations/variants.ts';
 import { leaveSteps, sendStep, stepPath } from './compose/step.tsx';
@@ -252,7 +252,7 @@ function Variant({ number, values, isOpen, templates }: VariantProps) {
           value={values?.template_id ?? ''}
           options={[
             { value: '', label: language.say('compose.variants.asA') },
-            ...templates.map(({ id, template_name: label }) => ({ value: String(id), label })),
+            ...templates.map((template) => ({ value: String(template.id), label: templateName(language, template) })),
           ]}
         />
       </div>

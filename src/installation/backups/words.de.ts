@@ -36,13 +36,12 @@ export const backup: Translation<typeof english> = {
   },
   'restore.held':
     'Danach ist der Versand pausiert, bis Sie ihn fortsetzen: Die Sicherung weiß nicht, wer seither Mails bekam.',
-  'restore.signIn':
-    'Der Dienst startet neu. Alle müssen sich neu anmelden, mit dem Passwort aus der Zeit der Sicherung.',
-  'restore.kept': 'Die jetzigen Daten werden in einer Datei neben der Datenbank gesichert, mit dem Tag im Namen.',
+  'restore.signIn': 'Sendlark startet neu. Alle müssen sich neu anmelden, mit dem Passwort aus der Zeit der Sicherung.',
+  'restore.kept': 'Die jetzigen Daten werden vorher gesichert, in einer Datei auf dem Server mit dem Tag im Namen.',
   'restore.submit': 'Diese Sicherung wiederherstellen',
   'restore.confirm': 'Alles durch diese Sicherung ersetzen?',
   'restore.drop': 'Verwerfen',
   'restore.waiting.title': 'Die Sicherung wird wiederhergestellt',
-  'restore.waiting.text': 'Der Dienst startet neu. Das dauert einige Sekunden; dann können Sie sich anmelden.',
+  'restore.waiting.text': 'Sendlark startet neu. Das dauert einige Sekunden; dann können Sie sich anmelden.',
   'restore.waiting.signIn': 'Anmelden',
 };

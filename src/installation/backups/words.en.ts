@@ -33,12 +33,12 @@ export const backup = {
   },
   'restore.held': 'Sending is paused afterwards, until you resume it: the backup does not know who got mail since.',
   'restore.signIn':
-    'The service restarts. Everybody has to sign in again, with their password from the time of the backup.',
-  'restore.kept': 'The current data is saved in a file beside the database, with the day in its name.',
+    'Sendlark restarts. Everybody has to sign in again, with their password from the time of the backup.',
+  'restore.kept': 'The current data is saved first, in a file on the server with the day in its name.',
   'restore.submit': 'Restore this backup',
   'restore.confirm': 'Replace everything with this backup?',
   'restore.drop': 'Discard',
   'restore.waiting.title': 'The backup is being restored',
-  'restore.waiting.text': 'The service restarts. This takes some seconds; then you can sign in.',
+  'restore.waiting.text': 'Sendlark restarts. This takes some seconds; then you can sign in.',
   'restore.waiting.signIn': 'Sign in',
 } as const;

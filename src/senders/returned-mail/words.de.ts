@@ -20,9 +20,9 @@ export const providers: Translation<typeof english> = {
   'roleMails.from': 'Von {sender},',
   'roleMails.delete': 'Mail löschen',
   'settings.done.providerDeleted': 'Die Adresse wurde gelöscht. Meldungen an sie werden ab jetzt abgewiesen.',
-  'audit.provider_added': 'Adresse für Meldungen eines Mailanbieters erstellt',
-  'audit.provider_removed': 'Adresse für Meldungen eines Mailanbieters gelöscht',
-  'providers.title': 'Von Ihrem Mailanbieter gemeldet',
+  'audit.provider_added': 'Adresse für Meldungen eines SMTP-Anbieters erstellt',
+  'audit.provider_removed': 'Adresse für Meldungen eines SMTP-Anbieters gelöscht',
+  'providers.title': 'Von Ihrem SMTP-Anbieter gemeldet',
   'providers.text':
     'Anbieter wie Amazon SES oder Mailgun empfangen Bounces und Beschwerden selbst und melden sie an eine Adresse. Kontakte mit Bounces oder Beschwerden werden dann gesperrt. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
   'providers.add': 'Anbieter verbinden',

@@ -16,9 +16,9 @@ export const providers = {
   'roleMails.from': 'From {sender},',
   'roleMails.delete': 'Delete e-mail',
   'settings.done.providerDeleted': 'The address was deleted. Reports sent to it are refused from now on.',
-  'audit.provider_added': 'Created an address for reports of a mail provider',
-  'audit.provider_removed': 'Deleted an address for reports of a mail provider',
-  'providers.title': 'Reported by your mail provider',
+  'audit.provider_added': 'Created an address for reports of an SMTP provider',
+  'audit.provider_removed': 'Deleted an address for reports of an SMTP provider',
+  'providers.title': 'Reported by your SMTP provider',
   'providers.text':
     'Providers such as Amazon SES or Mailgun receive bounces and complaints themselves and report them to an address. Bounced and complaining contacts are then suppressed; contacts who unsubscribe at the provider are unsubscribed here from all mail.',
   'providers.add': 'Connect provider',

@@ -55,9 +55,9 @@ export const times: Translation<typeof english> = {
     'Geplant für {time} ({zone}); jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden zu seiner besten Stunde.',
   'best.done':
     'Geplant für {time} ({zone}). Jeder Kontakt bekommt die Kampagne innerhalb von 24 Stunden danach zu seiner besten Stunde.',
-  'best.title': 'Beste Stunde im Vergleich zum Beginn',
+  'best.title': 'Beste Stunde im Vergleich zur geplanten Zeit',
   'best.atHour': { one: 'Beste Stunde ({count} Kontakt)', other: 'Beste Stunde ({count} Kontakte)' },
-  'best.atStart': { one: 'Zu Beginn ({count} Kontakt)', other: 'Zu Beginn ({count} Kontakte)' },
+  'best.atStart': { one: 'Geplante Zeit ({count} Kontakt)', other: 'Geplante Zeit ({count} Kontakte)' },
   'best.difference': 'Unterschied',
   'best.early': 'Zu früh: Der Vergleich beginnt am {day}',
   'best.more': 'Zwischen {low} und {high} Prozentpunkte mehr zur besten Stunde',

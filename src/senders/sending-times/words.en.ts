@@ -50,9 +50,9 @@ export const times = {
   'best.is': 'Scheduled for {time} ({zone}); each contact gets the campaign at their best hour within 24 hours.',
   'best.done':
     'Scheduled for {time} ({zone}). Each contact gets the campaign at their best hour within 24 hours of then.',
-  'best.title': 'Best hour compared with the start',
+  'best.title': 'Best hour compared with the scheduled time',
   'best.atHour': { one: 'Best hour ({count} contact)', other: 'Best hour ({count} contacts)' },
-  'best.atStart': { one: 'At the start ({count} contact)', other: 'At the start ({count} contacts)' },
+  'best.atStart': { one: 'Scheduled time ({count} contact)', other: 'Scheduled time ({count} contacts)' },
   'best.difference': 'Difference',
   'best.early': 'Too early: the comparison starts on {day}',
   'best.more': 'Between {low} and {high} percentage points more at the best hour',

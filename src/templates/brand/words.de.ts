@@ -20,7 +20,7 @@ export const brand: Translation<typeof english> = {
   'brand.button_shape': 'Schaltflächen',
   'brand.shape.square': 'Eckig',
   'brand.shape.rounded': 'Abgerundet',
-  'brand.shape.pill': 'Mit runden Enden',
+  'brand.shape.pill': 'Ganz abgerundet',
   'brand.sample': 'Vorschau',
   'brand.sample.heading': 'Eine Überschrift',
   'brand.sample.text': 'Was Sie sagen möchten, mit einem',

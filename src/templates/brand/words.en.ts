@@ -17,7 +17,7 @@ export const brand = {
   'brand.button_shape': 'Buttons',
   'brand.shape.square': 'Square corners',
   'brand.shape.rounded': 'Rounded corners',
-  'brand.shape.pill': 'Round ends',
+  'brand.shape.pill': 'Fully rounded',
   'brand.sample': 'Preview',
   'brand.sample.heading': 'A heading',
   'brand.sample.text': 'What you want to say, with a',

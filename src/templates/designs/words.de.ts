@@ -74,7 +74,7 @@ export const designer: Translation<typeof english> = {
   'designer.group.content': 'Inhalt',
   'designer.group.sections': 'Abschnitte',
   'designer.block.header': 'Kopfbereich',
-  'designer.block.hero': 'Aufmacher',
+  'designer.block.hero': 'Banner',
   'designer.block.text': 'Text',
   'designer.block.heading': 'Überschrift',
   'designer.block.picture': 'Bild',

@@ -14,6 +14,7 @@ import { requireEditor, viewerOf } from '../../ui/signed-in.ts';
 import { field } from '../../ui/submitted.ts';
 import { withQuery } from '../../ui/with-query.ts';
 import { useLanguage } from '../../ui/words/index.ts';
+import { templateName } from '../../ui/words/known.ts';
 import { isOwn } from '../mail-content.ts';
 import { createTemplate, type ListedTemplate, listTemplates } from '../operations.ts';
 import { templateScreen } from './template.tsx';
@@ -119,18 +120,22 @@ function Gallery({ templates, mayAdd }: { templates: readonly ListedTemplate[]; 
     <>
       <h2>{language.say('templates.builtIn')}</h2>
       <ul class="templates">
-        {templates.map(({ id, template_name: name, preview_image: image }) => (
-          <li key={id} class="card">
-            <TemplatePicture id={id} image={image} isOwn={false} />
-            {mayAdd ? (
-              <a href={withQuery('/templates/new', { template: id, name })}>
+        {templates.map((template) => {
+          const { id, preview_image: image } = template;
+          const name = templateName(language, template);
+          return (
+            <li key={id} class="card">
+              <TemplatePicture id={id} image={image} isOwn={false} />
+              {mayAdd ? (
+                <a href={withQuery('/templates/new', { template: id, name })}>
+                  <b>{name}</b>
+                </a>
+              ) : (
                 <b>{name}</b>
-              </a>
-            ) : (
-              <b>{name}</b>
-            )}
-          </li>
-        ))}
+              )}
+            </li>
+          );
+        })}
       </ul>
     </>
   );
@@ -197,10 +202,7 @@ function NewTemplate({ values, templates }: { values: SubmittedTemplate; templat
   const language = useLanguage();
   const { name, mail, template, problems, problem } = values;
   const ownFirst = [...templates.filter(isOwn), ...templates.filter((listed) => !isOwn(listed))];
-  const options = ownFirst.map(({ id, is_blank, template_name }) => ({
-    value: String(id),
-    label: is_blank === 1 ? language.say('templates.blank') : template_name,
-  }));
+  const options = ownFirst.map((listed) => ({ value: String(listed.id), label: templateName(language, listed) }));
   const blank = templates.find(({ is_blank }) => is_blank === 1);
   return (
     <Card>

@@ -99,3 +99,12 @@ export function knownWord(
   const key = `${kind}.${value}`;
   return isWordKey(key) ? language.fill(key, {}) : value;
 }
+
+/** Returns the name of a template. The name of a built-in template is in the user's language. */
+export function templateName(
+  language: Language,
+  { template_name, preview_image }: { template_name: string; preview_image: string },
+): string {
+  const key = `templates.name.${preview_image.replace('.png', '')}`;
+  return isWordKey(key) ? language.fill(key, {}) : template_name;
+}

@@ -80,7 +80,7 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
       mimeType: 'text/csv',
       buffer: Buffer.from(csv),
     });
-    await hands.press(button('Read file'));
+    await hands.press(button('Upload file'));
     if (type !== null) await hands.type(field('Name of a new list'), type);
     await hands.press(button('Preview import'));
     await hands.press(button(/^Import: add \d+$/));

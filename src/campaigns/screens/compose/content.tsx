@@ -9,10 +9,12 @@ import { type Problems, SelectField, TextField } from '../../../ui/components/fi
 import { Island } from '../../../ui/components/island.tsx';
 import { Card } from '../../../ui/components/surface.tsx';
 import { ask } from '../../../ui/operations.ts';
+import { languageOf } from '../../../ui/page.tsx';
+import { viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { fieldLabel } from '../../../ui/words/known.ts';
+import { fieldLabel, templateName } from '../../../ui/words/known.ts';
 import type { Draft } from '../../operations/drafts.ts';
 import { AttachmentsCard } from '../attachments.tsx';
 import { TestCard } from '../variants.tsx';
@@ -56,10 +58,11 @@ async function content(request: FastifyRequest, draft: Draft, values: Fields, pr
   return <ContentForm {...{ draft, mail, values, problems, placeholders, template }} />;
 }
 
-/** Returns the name of the template with this id; empty if there is none. */
+/** Returns the name of the template with this id, in the user's language if it is built in; empty if there is none. */
 export async function findTemplateName(request: FastifyRequest, id: number): Promise<string> {
   const templates = await ask(request, listTemplates, { built_in: 1 });
-  return templates.find((template) => template.id === id)?.template_name ?? '';
+  const template = templates.find((listed) => listed.id === id);
+  return template === undefined ? '' : templateName(languageOf(request, viewerOf(request)), template);
 }
 
 interface FormProps {

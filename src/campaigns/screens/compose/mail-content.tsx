@@ -19,6 +19,7 @@ import { viewerOf } from '../../../ui/signed-in.ts';
 import { field, texts } from '../../../ui/submitted.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { templateName } from '../../../ui/words/known.ts';
 import { type CheckedForAll, checkAnyMail } from '../../operations/check.ts';
 import { countAudience, type Draft, readDraft, saveDraft } from '../../operations/drafts.ts';
 import {
@@ -231,7 +232,10 @@ function Pictures({ mail, templates }: TemplatesProps) {
         <li key={template.id} class="card">
           <TemplatePicture id={template.id} image={template.preview_image} isOwn={isOwn(template)} />
           <form method="post" action={mail.address('templates')}>
-            <Button look="plain" label={language.say('compose.templates.use', { name: template.template_name })} />
+            <Button
+              look="plain"
+              label={language.say('compose.templates.use', { name: templateName(language, template) })}
+            />
             <input type="hidden" name="unchanged_since" value={mail.updated_at} />
             <input type="hidden" name="template_id" value={template.id} />
           </form>

@@ -12,8 +12,8 @@ export interface Message {
 export const en = {
   messages: {
     unknownLink: {
-      title: 'This link is not known',
-      heading: 'This link is not known here any more',
+      title: 'This link does not work',
+      heading: 'This link no longer works',
       text: [
         'It is incomplete, was changed on its way, or belongs to an e-mail that we no longer keep. Please open the link in the newest e-mail you have from us.',
         'If you want no more mail from us, please reply to the e-mail and say so.',
@@ -48,7 +48,7 @@ export const en = {
       text: ['It is incomplete, too old, or the sender was changed since. Ask for a new verification e-mail.'],
     },
     sharedCopy: {
-      title: 'Unsubscribing works from the e-mail',
+      title: 'You can unsubscribe in the e-mail',
       text: [
         'You came from a copy of an e-mail in the browser. Such copies are passed on, so the link that unsubscribes is only in the e-mail itself. Please open the e-mail and use the link at its end, or the unsubscribe button of your e-mail program.',
       ],

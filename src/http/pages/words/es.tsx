@@ -97,7 +97,7 @@ export const es: typeof en = {
     older: 'Correos anteriores',
     newer: 'Correos más recientes',
     pages: 'Páginas',
-    feed: 'Seguir por fuente (Atom)',
+    feed: 'Seguir en un lector de noticias',
   },
   form: {
     email: 'Correo electrónico',

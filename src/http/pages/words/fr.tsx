@@ -98,7 +98,7 @@ export const fr: typeof en = {
     older: 'E-mails plus anciens',
     newer: 'E-mails plus récents',
     pages: 'Pages',
-    feed: 'Suivre par flux (Atom)',
+    feed: 'Suivre dans un lecteur de flux',
   },
   form: {
     email: 'Adresse e-mail',

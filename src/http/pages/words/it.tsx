@@ -98,7 +98,7 @@ export const it: typeof en = {
     older: 'E-mail precedenti',
     newer: 'E-mail più recenti',
     pages: 'Pagine',
-    feed: 'Segui tramite feed (Atom)',
+    feed: 'Segui in un lettore di feed',
   },
   form: {
     email: 'Indirizzo e-mail',

@@ -97,7 +97,7 @@ export const nl: typeof en = {
     older: 'Oudere e-mails',
     newer: 'Nieuwere e-mails',
     pages: 'Pagina’s',
-    feed: 'Volgen via feed (Atom)',
+    feed: 'Volgen in een feedlezer',
   },
   form: {
     email: 'E-mailadres',

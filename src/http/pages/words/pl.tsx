@@ -95,7 +95,7 @@ export const pl: typeof en = {
     older: 'Starsze wiadomości',
     newer: 'Nowsze wiadomości',
     pages: 'Strony',
-    feed: 'Śledź przez kanał (Atom)',
+    feed: 'Śledź w czytniku kanałów',
   },
   form: {
     email: 'Adres e-mail',

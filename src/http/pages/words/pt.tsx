@@ -95,7 +95,7 @@ export const pt: typeof en = {
     older: 'E-mails mais antigos',
     newer: 'E-mails mais recentes',
     pages: 'Páginas',
-    feed: 'Seguir por feed (Atom)',
+    feed: 'Seguir num leitor de feeds',
   },
   form: {
     email: 'Endereço de e-mail',

@@ -12,7 +12,7 @@ import { type Attempt, ask } from '../../../ui/operations.ts';
 import { requireEditor } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
-import { languageNamer, languageOptions } from '../../../ui/words/known.ts';
+import { languageNamer, languageOptions, templateName } from '../../../ui/words/known.ts';
 import { type ListedTemplate, listTemplates } from '../../operations.ts';
 import type { Versions } from '../operations.ts';
 
@@ -218,7 +218,7 @@ function VersionForm({ translated: { address, updatedAt }, templates, id, values
         value={values.template_id}
         options={[
           { value: '', label: asMail },
-          ...templates.map(({ id: template, template_name: label }) => ({ value: String(template), label })),
+          ...templates.map((template) => ({ value: String(template.id), label: templateName(language, template) })),
         ]}
         problems={problems}
       />

@@ -75,7 +75,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_stopped: 'Die Automation hat angehalten: {problem}',
   held_missed_time: 'Der geplante Zeitpunkt wurde um {minutes} min verpasst: {cause}',
   missed_held: 'Der Versand war pausiert',
-  missed_stopped: 'Der Dienst lief nicht',
+  missed_stopped: 'Sendlark lief nicht',
   missed_unverified: 'Der Absender war nicht bestätigt',
   held_mail: 'Die Mail „{subject}“ kann nicht gesendet werden: {problem}',
   held_by_relay: 'Der SMTP-Server nimmt keine Mails an: {reply}',
@@ -115,7 +115,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Eine Regel des Segments „{segment}“ passt nicht zum eigenen Feld {field}, das jetzt vom Typ {type} ist',
   held_restored: 'Aus einer Sicherung wiederhergestellt, die nicht weiß, wem danach schon gesendet wurde',
   held_clock:
-    'Die Uhr dieses Rechners ist {days} Tage weiter als beim letzten Lauf des Dienstes: Es wird nichts gesendet, bis Sie den Versand fortsetzen oder die Uhr richtig stellen',
+    'Die Uhr dieses Rechners ist {days} Tage weiter als beim letzten Lauf von Sendlark: Es wird nichts gesendet, bis Sie den Versand fortsetzen oder die Uhr richtig stellen',
   held_settings: 'Es gibt keine Tracking-Domain, deshalb würden Abmeldelinks nur auf diesem Rechner funktionieren',
   mail_sender_deleted: 'Der Absender der Mail wurde gelöscht',
   mail_sender_unverified: 'Der Absender der Mail ist noch nicht bestätigt',
@@ -195,7 +195,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
   column_zones:
     'Werte von {name}, die keine Zeitzone wie Europe/Berlin sind: {count} ({values}). Kampagnen in der Zeitzone jedes Kontakts richten sich bei diesen Kontakten nach Land und Bundesland.',
-  column_folded: 'Adressen in mehreren Zeilen, zu einer verbunden: {count}',
+  column_folded: 'Adressen mit mehreren Zeilen, in eine Zeile geschrieben: {count}',
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
 
@@ -215,7 +215,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   disk_free: '{size} GB frei auf der Festplatte der Datenbank',
   disk_cure: 'Schaffen Sie Platz: Ist die Festplatte voll, wird nichts gesendet, bis wieder Platz ist.',
   clock_before_release: '{time}, also bevor diese Version entstand',
-  clock_behind: '{time}, einen Tag oder mehr vor dem letzten Lauf des Dienstes',
+  clock_behind: '{time}, einen Tag oder mehr vor dem letzten Lauf von Sendlark',
   clock_cure: 'Stellen Sie die Uhr richtig, und lassen Sie sie künftig von systemd-timesyncd oder chrony stellen.',
   sending_on: 'Nicht pausiert',
   sending_held: 'Pausiert. {reason}',
@@ -223,7 +223,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   background_running: 'Läuft',
   background_stalled: 'Steht still: Es wird nichts gesendet, und Segmente werden nicht aktualisiert',
   background_cure:
-    'Lesen Sie das Log des Servers, und starten Sie den Dienst neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
+    'Lesen Sie das Log des Servers, und starten Sie Sendlark neu. Nichts geht verloren: Was fällig ist, steht in der Datenbank.',
   relay_none: 'Keiner: Mails bleiben im Test-Postausgang',
   relay_none_nodes: 'Hier keiner: Kampagnen werden von den Sendeknoten gesendet, Transaktionsmails werden abgelehnt',
   relay_none_cure: 'Fügen Sie unter Einstellungen › SMTP-Server einen SMTP-Server hinzu.',

@@ -149,16 +149,16 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Mail from {domain} is signed already. Whoever runs Sendlark here (an owner of its first account) can replace its key.',
   replay_replaced: 'Another trial run replaced this result: start the trial run again',
   replay_too_large: 'The trial run takes too much memory: choose fewer days',
-  providers_many: 'There can be at most {count} addresses for reports of mail providers: delete one first',
+  providers_many: 'There can be at most {count} addresses for reports of SMTP providers: delete one first',
   why_entered: 'Entered on {time}. Times entered so far: {run}.',
   why_no_entry_again: 'Entered on {time}, and may not enter again now. Times entered so far: {run}.',
   other_site: 'This came from a page of another website',
   held_clock:
-    'The clock of this computer is {days} days ahead of when the service last ran: nothing is sent until you resume sending or set the clock right',
+    'The clock of this computer is {days} days ahead of when Sendlark last ran: nothing is sent until you resume sending or set the clock right',
   address_loopback:
     'This address leads everybody to their own computer. Recipients need an address that leads here from everywhere.',
   address_other_cure:
-    'Have the reverse proxy pass everything for {host} to this service, and check whether the DNS of {host} leads to this computer.',
+    'Have the reverse proxy pass everything for {host} to Sendlark, and check whether the DNS of {host} leads to this computer.',
   address_unknown_cure:
     'Where the domain is managed, add an A or AAAA record for {host} with the address of this computer.',
   address_refused_cure:
@@ -167,7 +167,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Check whether the DNS of {host} leads to this computer and the firewall passes port {port}. Some networks do not let a computer reach itself from outside: then open {url} from another network.',
   returns_dns_cure: 'Where the domain is managed, add an MX record for {domain} that names this computer.',
   returns_silent_cure:
-    'Check whether the MX record of {domain} names this computer, the service runs, and the firewall passes port 25. Some networks do not let a computer reach itself from outside: then try that port from another network.',
+    'Check whether the MX record of {domain} names this computer, Sendlark runs, and the firewall passes port 25. Some networks do not let a computer reach itself from outside: then try that port from another network.',
   returns_refused_cure:
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this computer.',
   returns_lost_cure:
@@ -186,4 +186,11 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Check port and encryption, or leave the user name empty if the server knows this computer.',
   relay_test_recipient_cure:
     'If its answer is that relaying is denied, the server wants a login or has to know this computer. Otherwise check the address.',
+  missed_stopped: 'Sendlark was not running',
+  clock_behind: '{time}, a day or more before Sendlark last ran',
+  background_cure: 'Read the server’s log, then restart Sendlark. Nothing is lost: what is due is in the database.',
+  address_fixed: 'The environment variable PUBLIC_URL sets the tracking domain: change it there, and restart Sendlark.',
+  backup_foreign: '{file} is not a backup of Sendlark',
+  column_folded: 'Addresses of several lines, written in one line: {count}',
+  why_no_pace: '{group} has not asked for fewer e-mails.',
 };

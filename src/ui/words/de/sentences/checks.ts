@@ -4,7 +4,7 @@ import type { CHECK_SENTENCES } from '../../../../errors/sentences/checks.ts';
 export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, string>> = {
   backup_damaged: '{file} ist beschädigt: {reason}',
   backup_changed: '„{name}“ ist nicht so, wie Sendlark es angelegt hat',
-  backup_foreign: '{file} ist keine Datenbank von Sendlark',
+  backup_foreign: '{file} ist keine Sicherung von Sendlark',
   backup_newer: '{file} stammt von einer neueren Version: Aktualisieren Sie Sendlark',
   backup_under_way: 'Gerade wird eine Sicherung erstellt oder geprüft. Versuchen Sie es danach noch einmal.',
   backup_no_room: 'Der Speicherplatz reicht nicht: {needed} MB werden gebraucht, {free} MB sind frei',
@@ -19,7 +19,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_loopback:
     'Diese Adresse führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:
-    'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie den Dienst neu.',
+    'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie Sendlark neu.',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',
@@ -55,7 +55,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
     'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der diesen Rechner nennt.',
   returns_silent: 'Unter {host}, Port {port}, nimmt kein Server Mails an {domain} an: {reason}',
   returns_silent_cure:
-    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, der Dienst läuft und die Firewall Port 25 durchlässt. In manchen Netzen kann ein Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
+    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, Sendlark läuft und die Firewall Port 25 durchlässt. In manchen Netzen kann ein Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
   returns_refused: 'Eine Testmail an {domain} wurde bei {host} abgelehnt: {reply}',
   returns_refused_cure:
     'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',

@@ -133,7 +133,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_warm_up:
     'Aufwärmen von {domain}: {mails} von höchstens {volume} Mails heute (UTC). Die Mails werden über den Tag verteilt.',
   why_warm_up_change: 'Bis morgen warten oder das Aufwärmen ändern.',
-  why_no_pace: 'Von {group} ist keine Begrenzung bekannt.',
+  why_no_pace: '{group} hat nicht um weniger Mails gebeten.',
   why_pace:
     '{group} bittet um weniger Mails: zurzeit {per_minute} pro Minute, ab {time} schneller, wenn sie angenommen werden.',
   why_pace_change: 'Warten: Die Mail wird gesendet, sobald sie an der Reihe ist.',

@@ -11,7 +11,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_named:
     'Absender, die nur diesen SMTP-Server verwenden: {count}. Wählen Sie für diese Absender zuerst einen anderen Server, unter Einstellungen › Absender.',
   relays_many: 'Es kann höchstens {count} SMTP-Server geben. Löschen Sie zuerst einen.',
-  providers_many: 'Es kann höchstens {count} Adressen für Meldungen von Mailanbietern geben. Löschen Sie zuerst eine.',
+  providers_many: 'Es kann höchstens {count} Adressen für Meldungen von SMTP-Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
     'Das ist kein Prüfschlüssel: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
   provider_key_none: 'Amazon SNS signiert mit Zertifikaten, deshalb ist kein Schlüssel nötig.',

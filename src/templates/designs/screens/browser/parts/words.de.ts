@@ -85,10 +85,7 @@ export const mjmlWords = {
         desktop: 'Computer',
         tablet: 'Tablet',
         mobile: 'Handy',
-        import: 'MJML einfügen',
       },
-      import: { title: 'MJML einfügen', button: 'Einfügen', label: '' },
-      export: { title: 'MJML' },
     },
     components: {
       names: {
@@ -97,7 +94,7 @@ export const mjmlWords = {
         column: 'Spalte',
         divider: 'Trennlinie',
         group: 'Spalten nebeneinander',
-        hero: 'Aufmacher',
+        hero: 'Banner',
         image: 'Bild',
         navBar: 'Menü',
         navLink: 'Link im Menü',
