@@ -179,7 +179,7 @@ const REVIEW: Recipe = {
         'Wie gefällt es Ihnen, ((first_name|jetzt, wo es bei Ihnen ist))?',
         'Ein paar Worte von Ihnen helfen anderen bei der Auswahl.',
         'Hallo ((first_name|und danke für Ihre Bestellung)),',
-        'Sie haben seit ein paar Tagen, was Sie bei uns gekauft haben. Wie gefällt es Ihnen?',
+        'Ihre Bestellung ist seit ein paar Tagen bei Ihnen. Wie gefällt sie Ihnen?',
         'Schreiben Sie uns ein paar Worte, gute oder schlechte, als Antwort auf diese Mail. Wir lesen jede Antwort, und was nicht stimmt, bringen wir in Ordnung.',
         'Vielen Dank für Ihre Bestellung.',
       ],

@@ -72,12 +72,12 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
   'automations.recipe.birthday.trigger':
     'Der Geburtstag jedes Kontakts steht im Feld „birthday“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt.',
-  'automations.recipe.renewal': 'Erinnerung an Verlängerung',
+  'automations.recipe.renewal': 'Erinnerung an die Verlängerung',
   'automations.recipe.renewal.about':
     'Eine Mail dreißig Tage, bevor ein Vertrag oder Abonnement verlängert wird, und eine Erinnerung eine Woche vorher.',
   'automations.recipe.renewal.trigger':
     'Der Tag, an dem der Vertrag eines Kontakts verlängert wird, steht im Feld „renewal“. Das Feld wird angelegt, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, deren Ereignis „renewed“ gemeldet wird, bekommen keine Erinnerung.',
-  'automations.recipe.win_back': 'Rückgewinnung',
+  'automations.recipe.win_back': 'Kunden zurückgewinnen',
   'automations.recipe.win_back.about': 'Zwei Mails im Abstand einer Woche an Kontakte, die nicht mehr reagieren.',
   'automations.recipe.win_back.trigger':
     'Wählen Sie ein Segment mit Kontakten, die nicht mehr reagieren, etwa denen, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',

@@ -443,7 +443,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.design.frame': 'Designer dieser Mail',
   'links.title': 'Link-Parameter (UTM)',
   'links.get':
-    'Links bekommen {parameters}, außer sie haben schon solche Parameter oder dürfen nicht verändert werden.',
+    'Links bekommen {parameters}, außer sie haben schon solche Parameter oder würden mit ihnen nicht mehr funktionieren.',
   'links.none': 'Links bekommen keine Parameter.',
   'links.mode': 'Parameter',
   'links.mode.account': 'Wie in den Einstellungen',

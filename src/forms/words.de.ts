@@ -42,7 +42,7 @@ export const forms: Translation<typeof english> = {
   'forms.share': 'Teilen',
   'forms.share.page': 'Das Formular hat eine eigene Seite, auf die Sie verlinken können.',
   'forms.share.open': 'Seite öffnen',
-  'forms.share.copyAddress': 'Adresse kopieren',
+  'forms.share.copyAddress': 'Link kopieren',
   'forms.share.snippet': 'In Ihre Website einbetten',
   'forms.share.snippet.text':
     'Fügen Sie dieses HTML in eine Seite ein. Es braucht keine Cookies und sieht aus wie Ihre Website. Kopieren Sie es neu, wenn Sie das Formular geändert haben.',

@@ -38,7 +38,7 @@ export const forms = {
   'forms.share': 'Share',
   'forms.share.page': 'The form has its own page, which you can link to.',
   'forms.share.open': 'Open page',
-  'forms.share.copyAddress': 'Copy address',
+  'forms.share.copyAddress': 'Copy link',
   'forms.share.snippet': 'Embed the form in your website',
   'forms.share.snippet.text':
     'Paste this HTML into a page. It needs no cookies and takes on the look of your website. Copy it again after you change the form.',

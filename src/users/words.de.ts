@@ -122,7 +122,7 @@ export const users: Translation<typeof english> = {
   'audit.suppression_lifted': 'Sperre entfernt',
   'audit.sunset_lifted': 'Alle inaktiven Kontakte reaktiviert',
   'audit.tracking_changed': 'Messung von Öffnungen und Klicks geändert',
-  'audit.mail_settings_changed': 'Prüfungen und Links der Mails geändert',
+  'audit.mail_settings_changed': 'Mail-Prüfung und Links geändert',
   'audit.mail_caps_changed': 'Frequenzgrenze geändert',
   'audit.send_window_changed': 'Sendezeiten geändert',
   'audit.settings_changed': 'Eigene Einstellungen geändert',

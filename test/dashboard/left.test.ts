@@ -41,7 +41,7 @@ t.test('an address is taken off a list only after a page has said what follows',
       'all',
       'gone@example.org',
       '/unsubscribes',
-      /can get mail again: campaigns/,
+      /can get mail again: from campaigns/,
       /stays unsubscribed from single topics/,
     ],
     [

@@ -91,10 +91,10 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
-  await testNow('does not take mail from this sender', 'not your domain');
+  await testNow('does not accept mail from this sender', 'not your domain');
   await look('relay-sender');
   isSenderKnown = true;
-  await testNow('The server would take this e-mail.');
+  await testNow('The server would accept this e-mail.');
 
   await createSend(app, body);
   app.clock.advance(11_000);

@@ -39,7 +39,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.stays.suppressions':
     'Diese Adresse ist auch gesperrt. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine Mails.',
   'unsubscribes.lift.all.means':
-    'Die Adresse kann wieder Mails bekommen: Kampagnen an ihre Listen und Segmente und Automationen, in denen sie noch nicht war.',
+    'Die Adresse kann wieder Mails bekommen: von Kampagnen an ihre Listen und Segmente und von Automationen, in denen sie noch nicht war.',
   'unsubscribes.lift.all.not':
     'Von einzelnen Themen bleibt die Adresse abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.all.text':

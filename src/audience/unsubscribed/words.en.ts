@@ -35,7 +35,7 @@ export const unsubscribed = {
   'unsubscribes.lift.stays.suppressions':
     'This address is also suppressed. Until you remove it there, it still gets no mail.',
   'unsubscribes.lift.all.means':
-    'The address can get mail again: campaigns to its lists and segments, and automations it has not been in yet.',
+    'The address can get mail again: from campaigns to its lists and segments, and from automations it has not been in yet.',
   'unsubscribes.lift.all.not':
     'The address stays unsubscribed from single topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
   'unsubscribes.lift.all.text':

@@ -4,7 +4,7 @@ import type { Translation } from '../../ui/words/translation.ts';
 import type { mailSettings as english } from './words.en.ts';
 
 export const mailSettings: Translation<typeof english> = {
-  'settings.mails': 'Prüfung & Links der Mails',
+  'settings.mails': 'Mail-Prüfung & Links',
   'settings.done.mailsSaved': 'Gespeichert. Die Änderung gilt für Kampagnen, die ab jetzt starten.',
   'settings.done.sentMailsSaved': 'Gespeichert. Die Änderung gilt für Mails, die ab jetzt gesendet werden.',
   'mailSettings.save': 'Speichern',
@@ -18,7 +18,7 @@ export const mailSettings: Translation<typeof english> = {
     'Die Sprache Ihrer Mails. Hat eine Kampagne Fassungen in mehreren Sprachen, gilt sie für Kontakte, deren Sprache nicht bekannt ist.',
   'mailSettings.links.title': 'Link-Parameter (UTM)',
   'mailSettings.links.about':
-    'An diesen Parametern erkennt Ihre Webstatistik, etwa Google Analytics, welche Besuche von einer Kampagne kommen. Links, die schon solche Parameter haben oder nicht verändert werden dürfen, und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne diese Parameter.',
+    'An diesen Parametern erkennt Ihre Webstatistik, etwa Google Analytics, welche Besuche von einer Kampagne kommen. Links, die schon solche Parameter haben oder mit ihnen nicht mehr funktionieren würden, und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne diese Parameter.',
   'mailSettings.links.source.hint': 'Zum Beispiel newsletter. Leer: Links bekommen keine Parameter.',
   'mailSettings.sent.about':
     'Damit lässt sich jede Mail 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt ging. Dafür bewahrt Sendlark die Werte des Kontakts auf, die in Mails von Kampagnen und Automationen standen, und von Transaktionsmails den ganzen Text mit allen Links, auch solchen zum Anmelden. Alles wird nach 90 Tagen gelöscht oder sobald der Kontakt endgültig gelöscht wird.',

@@ -14,7 +14,7 @@ export const mailSettings = {
     'The language of your e-mails. If a campaign has versions in several languages, contacts whose language is unknown get this one.',
   'mailSettings.links.title': 'Link parameters (UTM)',
   'mailSettings.links.about':
-    'Web statistics such as Google Analytics use these parameters to tell which visits came from a campaign. Links that already have such parameters or must not be changed, and links to Sendlark’s own pages, stay as they are. Reports show links without them.',
+    'Web statistics such as Google Analytics use these parameters to tell which visits came from a campaign. Links that already have such parameters, links that would break if changed, and links to Sendlark’s own pages stay as they are. Reports show links without them.',
   'mailSettings.links.source.hint': 'Such as newsletter. Empty: links get no parameters.',
   'mailSettings.sent.about':
     'With this, you can see and download each e-mail exactly as it was sent to a contact, for 90 days. For that, Sendlark keeps the values of the contact that were in each e-mail of a campaign or automation. Of transactional e-mails it keeps all of the text and the links, even links to sign in. Everything is deleted after 90 days, or when the contact is deleted permanently.',

@@ -45,9 +45,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   cause_content: 'Der empfangende Server nimmt diese Art von Inhalt nicht an.',
   cause_sender: 'Der empfangende Server nimmt die Absenderadresse nicht an.',
   cause_policy:
-    'Der empfangende Server lehnt die Mail nach seinen Regeln ab: wegen des Rufs Ihrer Domain, der Echtheit des Absenders oder des Inhalts.',
+    'Der empfangende Server lehnt die Mail ab: wegen des Rufs Ihrer Domain, der Echtheit des Absenders oder des Inhalts.',
   cause_policy_for_now:
-    'Der empfangende Server stellt die Mail nach seinen Regeln zurück: wegen des Rufs Ihrer Domain, wegen der Menge, oder weil er Mails neuer Absender erst beim zweiten Versuch annimmt.',
+    'Der empfangende Server nimmt die Mail noch nicht an: wegen des Rufs Ihrer Domain, wegen der Menge, oder weil er Mails neuer Absender erst beim zweiten Versuch annimmt.',
   cause_route: 'Der empfangende Server war nicht erreichbar.',
   cause_expired: 'Die Mail ließ sich nicht rechtzeitig zustellen.',
   cause_system: 'Der empfangende Server hat selbst eine Störung.',
@@ -103,7 +103,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_too_many_complaints:
     'Von den ersten {results} Mails wurden {complaints} als Spam gemeldet. Mehr als 0,1 % sprechen dafür, dass die Empfänger nicht wissen, warum sie die Mail bekommen.',
   held_canary_unclear:
-    'Die erste Gruppe hatte {size} Kontakte, und nur {results} Mails wurden angenommen oder endgültig abgelehnt. Die Server der anderen Kontakte haben die Mail zurückgestellt.',
+    'Die erste Gruppe hatte {size} Kontakte, und nur {results} Mails wurden angenommen oder endgültig abgelehnt. Die Server der anderen Kontakte haben die Mail noch nicht angenommen.',
   held_type_deleted: 'Eine Liste der Kampagne wurde gelöscht',
   held_own_type_deleted: 'Die gewählte Liste wurde gelöscht',
   held_segment_deleted: 'Ein Segment der Kampagne wurde gelöscht',

@@ -88,7 +88,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   inactive: 'inactive for a long time',
   cause_policy_for_now:
-    'The receiving server puts the e-mail off by its rules: because of your domain’s reputation, because too many e-mails came at once, or because it accepts e-mails of new senders only at the second attempt.',
+    'The receiving server does not accept the e-mail yet: because of your domain’s reputation, because too many e-mails came at once, or because it accepts e-mails of new senders only at the second attempt.',
   cause_other_for_now: 'The receiving server asks to try again later.',
   held_cancelled: 'Cancelled before it was sent',
   held_mail: 'The e-mail “{subject}” cannot be sent: {problem}',
@@ -171,7 +171,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   returns_refused_cure:
     'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this computer.',
   returns_lost_cure:
-    'Another mail server takes this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this computer. Perhaps the mail server was only slow: then test again.',
+    'Another mail server receives this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this computer. Perhaps the mail server was only slow: then test again.',
   relay_plain: 'Without encryption, mail may only go to this computer or within a private network.',
   relay_test_no_host_cure:
     'Check the spelling of the server. If it is right, the DNS of this computer does not answer.',
@@ -193,4 +193,21 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   backup_foreign: '{file} is not a backup of Sendlark',
   column_folded: 'Addresses of several lines, written in one line: {count}',
   why_no_pace: '{group} has not asked for fewer e-mails.',
+  cause_domain: 'The domain does not exist or accepts no mail.',
+  cause_busy: 'The receiving server accepts no more mail for now.',
+  cause_content: 'The receiving server does not accept this kind of content.',
+  cause_policy:
+    'The receiving server refuses the e-mail because of your domain’s reputation, its authentication or the content.',
+  not_built: 'The e-mail could not be created',
+  held_too_many_refusals:
+    'Of the first {results} e-mails, {failed} were refused permanently. More than 5% is a sign that receivers do not trust the sender or the content.',
+  held_canary_unclear:
+    'The first batch went to {size} contacts, and only {results} e-mails were accepted or refused permanently. The servers of the other contacts have not accepted the e-mail yet.',
+  why_lift: 'Remove the suppression if the address accepts mail again.',
+  returns_silent: 'no server accepts mail to {domain} at {host}, port {port}: {reason}',
+  relay_test_passed: 'The server would accept this e-mail. Nothing was sent.',
+  relay_test_no_login: 'The server accepts no user name and password here.',
+  relay_test_busy: 'The server accepts no login for now.',
+  relay_test_sender: 'The server does not accept mail from this sender.',
+  relay_test_recipient: 'The server does not accept mail to your address.',
 };
