@@ -102,7 +102,7 @@ t.test(
     const { text } = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie } });
     t.match(text, /Goal reached: \d+ contacts? more, probably \d+ to \d+, for all contacts/);
     t.match(text, /data-island="chart"/);
-    t.match(text, /<th[^>]*>Range in which the share of the automation lies \(95% certain\)/);
+    t.match(text, /<th[^>]*>Range for contacts in the automation \(95% certain\)/);
     t.match(text, /Value EUR: €[\d,.]+ more, probably €[\d,.]+ to €[\d,.]+, for all contacts/);
   },
 );

@@ -135,7 +135,7 @@ t.test('the settings keep the keys, never show them, and say what the pair may d
   t.match(again, /<p>Connected\.<\/p>/, 'empty keys keep what is stored');
   t.strictSame(wrong, ['url', 'list_id', 'public_key', 'secret_key']);
   t.match(more, /may do more than this plugin needs/);
-  t.match(less, /lacks the scope Contacts/);
+  t.match(less, /lacks the permission Contacts/);
   t.match(invalid, /not valid/);
   t.match(away, /cannot be reached/);
   t.notOk(`${page}${again}`.includes(secret) || `${page}${again}`.includes(key));

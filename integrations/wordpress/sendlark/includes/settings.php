@@ -57,7 +57,7 @@ function sanitize_settings( $given ): array {
 function connection_text(): string {
 	$answer = ask( '/key/details' );
 	if ( 401 === $answer['status'] ) {
-		return __( 'The key pair is not valid.', 'sendlark' );
+		return __( 'The API key is not valid.', 'sendlark' );
 	}
 	if ( 200 !== $answer['status'] || ! is_array( $answer['message']['scopes'] ?? null ) ) {
 		return __( 'Sendlark cannot be reached at this address.', 'sendlark' );
@@ -67,8 +67,8 @@ function connection_text(): string {
 		return __( 'Connected.', 'sendlark' );
 	}
 	return array_intersect( array( 'contacts', 'everything' ), $scopes )
-		? __( 'Connected. The key pair may do more than this plugin needs: make one with the scope Contacts only.', 'sendlark' )
-		: __( 'The key pair lacks the scope Contacts.', 'sendlark' );
+		? __( 'Connected. The API key may do more than this plugin needs: create one that has only the permission Contacts.', 'sendlark' )
+		: __( 'The API key lacks the permission Contacts.', 'sendlark' );
 }
 
 /** Prints the page. */
@@ -88,17 +88,17 @@ function show_settings(): void {
 	show_field( 'public_key', __( 'Public key', 'sendlark' ), 'password', '' === setting( 'public_key' ) ? '' : $stored );
 	show_field( 'secret_key', __( 'Secret key', 'sendlark' ), 'password', '' === setting( 'secret_key' ) ? '' : $stored );
 	show_field( 'form_id', __( 'Number of the form that asks for the confirmation', 'sendlark' ), 'number' );
-	show_field( 'consent', __( 'What people agree to', 'sendlark' ), 'text', consent_text() );
+	show_field( 'consent', __( 'Consent text', 'sendlark' ), 'text', consent_text() );
 	show_field( 'list_id', __( 'Number of the list for customers of WooCommerce', 'sendlark' ), 'number' );
 	echo '<tr><th scope="row"><label for="sendlark-mode">' . esc_html__( 'Customers who agree at the checkout', 'sendlark' ) . '</label></th><td>';
 	echo '<select id="sendlark-mode" name="' . esc_attr( OPTION . '[mode]' ) . '">';
 	foreach ( array(
-		'confirm' => __( 'are asked by mail to confirm', 'sendlark' ),
+		'confirm' => __( 'are asked by e-mail to confirm', 'sendlark' ),
 		'add'     => __( 'are added to the list at once', 'sendlark' ),
 	) as $value => $label ) {
 		echo '<option value="' . esc_attr( $value ) . '"' . selected( setting( 'mode' ), $value, false ) . '>' . esc_html( $label ) . '</option>';
 	}
-	echo '</select><p class="description">' . esc_html__( 'At once means as soon as the order is paid. Nothing proves that the address belongs to the customer: this trusts what the customer typed. Of a contact who is on the list already, only empty fields are filled in.', 'sendlark' ) . '</p></td></tr></table>';
+	echo '</select><p class="description">' . esc_html__( 'At once means as soon as the order is paid. Nobody checks whether the address belongs to the customer. If the contact is on the list already, only empty fields are filled in.', 'sendlark' ) . '</p></td></tr></table>';
 	submit_button();
 	echo '</form></div>';
 }
