@@ -44,13 +44,14 @@ export const senders: Translation<typeof english> = {
   'senders.hint.relay_id':
     'Wenn Sie einen SMTP-Server wählen, gehen die Mails dieses Absenders nur über diesen. Solange er nicht funktioniert, warten die Mails.',
   'senders.relay.any': 'Der erste, der funktioniert',
-  'senders.relay.unused': 'Diese Wahl hat keine Wirkung: SMTP_URL ist gesetzt, und dessen SMTP-Server werden benutzt.',
+  'senders.relay.unused':
+    'Diese Wahl hat keine Wirkung: SMTP_URL ist gesetzt, und dessen SMTP-Server werden verwendet.',
   'senders.relay.only': 'Nur {name}',
   'senders.relay.waits': 'Die Mails dieses Absenders warten: {reply}',
   'senders.delete': 'Absender löschen',
   'senders.delete.title': 'Den Absender {email} löschen?',
   'senders.delete.text': 'Von diesem Absender wird nichts mehr gesendet. Das lässt sich nicht rückgängig machen.',
-  'senders.delete.unused': 'Keine Kampagne und keine laufende Automation benutzt diesen Absender.',
+  'senders.delete.unused': 'Keine Kampagne und keine laufende Automation verwendet diesen Absender.',
   'senders.delete.queued': {
     one: '{count} geplante Kampagne wird zum Entwurf.',
     other: '{count} geplante Kampagnen werden zu Entwürfen.',

@@ -67,7 +67,7 @@ t.test('the address that the browser has open is offered, unless it is this mach
 t.test('an address of the environment is shown as fixed, with its check', async (t) => {
   const { get, post } = await signedIn(t, { PUBLIC_URL: 'http://127.0.0.1:1' });
   const text = await get('/settings/sending');
-  t.match(text, 'The environment variable PUBLIC_URL sets the tracking domain');
+  t.match(text, 'The tracking domain is set on the server (PUBLIC_URL)');
   t.equal(typed(text), undefined);
   const refused = await post('/settings/sending/address', { public_url: 'https://mail.example.com' });
   t.match(refused, { status: 409, text: /change it there, and restart Sendlark/ });

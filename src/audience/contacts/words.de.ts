@@ -100,7 +100,7 @@ export const people: Translation<typeof english> = {
   'contacts.job.whole': 'Kontakte',
   'contacts.job.finished': 'Erledigt',
   'contacts.job.skipped': 'Unverändert',
-  'contacts.job.cancel': 'Anhalten',
+  'contacts.job.cancel': 'Abbrechen',
   'contacts.job.undo': 'Rückgängig machen',
   'person.export': 'Exportieren',
   'person.new': 'Kontakt hinzufügen',

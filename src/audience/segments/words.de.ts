@@ -75,18 +75,18 @@ export const segments: Translation<typeof english> = {
     one: 'Der einzige Kontakt des Segments bleibt in der Liste.',
     other: 'Die {count} Kontakte des Segments bleiben in der Liste.',
   },
-  'segments.uses.none': 'Kein Entwurf, keine geplante Kampagne und keine Automation benutzt dieses Segment.',
+  'segments.uses.none': 'Kein Entwurf, keine geplante Kampagne und keine Automation verwendet dieses Segment.',
   'segments.uses.sends': {
-    one: '{count} Entwurf oder geplante Kampagne benutzt dieses Segment.',
-    other: '{count} Entwürfe und geplante Kampagnen benutzen dieses Segment.',
+    one: '{count} Entwurf oder geplante Kampagne verwendet dieses Segment.',
+    other: '{count} Entwürfe und geplante Kampagnen verwenden dieses Segment.',
   },
   'segments.uses.queued': {
     one: '{count} davon ist geplant und wird nicht gesendet.',
     other: '{count} davon sind geplant und werden nicht gesendet.',
   },
   'segments.uses.automations': {
-    one: '{count} Automation benutzt dieses Segment.',
-    other: '{count} Automationen benutzen dieses Segment.',
+    one: '{count} Automation verwendet dieses Segment.',
+    other: '{count} Automationen verwenden dieses Segment.',
   },
   'segments.uses.live': {
     one: '{count} davon läuft und wird pausiert.',

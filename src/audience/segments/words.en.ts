@@ -34,7 +34,7 @@ export const segments = {
   'segments.reason.hint':
     'To use what a mail server replied, click its number in the campaign’s report and save the contacts as a segment.',
   'segments.event': 'Event: {name}',
-  'segments.times': 'Times',
+  'segments.times': 'Number of times',
   'segments.total': 'Sum of values',
   'segments.filter': 'Only if',
   'segments.filter.hint':

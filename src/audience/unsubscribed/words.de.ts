@@ -155,7 +155,7 @@ export const unsubscribed: Translation<typeof english> = {
   'topics.deleted': 'Das Thema wurde gelöscht.',
   'topics.delete.title': 'Thema „{name}“ löschen?',
   'topics.delete.stays':
-    'Das Thema steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und Abmeldungen von dem Thema bleiben vermerkt.',
+    'Das Thema steht dann für keine Mail mehr zur Wahl. Links in gesendeten Mails funktionieren weiter, und Abmeldungen von dem Thema bleiben gespeichert.',
   'topics.delete.people': {
     one: 'Ein Kontakt hat sich von diesem Thema abgemeldet.',
     other: '{count} Kontakte haben sich von diesem Thema abgemeldet.',

@@ -14,7 +14,8 @@ export const relays: Translation<typeof english> = {
   'address.title': 'Tracking-Domain',
   'address.none':
     'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand pausiert, bis Sie eine festlegen.',
-  'address.environment': 'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest; ändern Sie sie dort.',
+  'address.environment':
+    'Die Tracking-Domain ist auf dem Server festgelegt (PUBLIC_URL) und lässt sich nur dort ändern.',
   'address.field': 'Webadresse für Links, Bilder und Abmeldeseiten',
   'address.hint': 'Etwa https://mail.example.com, ohne etwas dahinter. Das Abmelden mit einem Klick braucht https.',
   'address.save': 'Tracking-Domain speichern',
@@ -27,7 +28,7 @@ export const relays: Translation<typeof english> = {
   'smtp.change': '{name} bearbeiten',
   'smtp.back': 'Alle SMTP-Server',
   'smtp.environment':
-    'Die Umgebungsvariable SMTP_URL entscheidet: Mails werden von {relays} gesendet. Solange sie gesetzt ist, werden die SMTP-Server unten nicht benutzt.',
+    'Auf dem Server ist SMTP_URL gesetzt: Mails werden von {relays} gesendet, und die SMTP-Server unten werden nicht verwendet.',
   'smtp.noAddress':
     'Der Versand ist pausiert, bis Sie eine Tracking-Domain festlegen: Links in Mails würden nur auf diesem Rechner funktionieren.',
   'smtp.noAddress.go': 'Tracking-Domain festlegen',
@@ -41,7 +42,7 @@ export const relays: Translation<typeof english> = {
   'smtp.order': 'Reihenfolge',
   'smtp.up': 'Vor {name} verschieben',
   'smtp.first': 'Der erste',
-  'smtp.state.unused': 'Nicht benutzt',
+  'smtp.state.unused': 'Nicht verwendet',
   'smtp.state.untried': 'Noch nicht versucht',
   'smtp.state.answers': 'Erreichbar',
   'smtp.state.works': 'Funktioniert',
@@ -79,7 +80,7 @@ export const relays: Translation<typeof english> = {
     one: '{count} wartende Mail wird dann von {next} gesendet.',
     other: '{count} wartende Mails werden dann von {next} gesendet.',
   },
-  'smtp.delete.unused': 'Der SMTP-Server wird nicht benutzt, solange SMTP_URL gesetzt ist.',
+  'smtp.delete.unused': 'Der SMTP-Server wird nicht verwendet, solange SMTP_URL gesetzt ist.',
   'smtp.delete.last': 'Das ist der einzige SMTP-Server: Danach bleiben Mails im Test-Postausgang.',
   'smtp.delete.refused': {
     one: '{count} Mail wartet auf diesen SMTP-Server, deshalb lässt er sich jetzt nicht löschen: Fügen Sie einen anderen SMTP-Server hinzu, oder brechen Sie ab, was gerade gesendet wird.',

@@ -10,7 +10,7 @@ export const relays = {
   'address.title': 'Tracking domain',
   'address.none':
     'There is no tracking domain yet, so links in e-mails work on this computer only: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
-  'address.environment': 'The environment variable PUBLIC_URL sets the tracking domain, so change it there.',
+  'address.environment': 'The tracking domain is set on the server (PUBLIC_URL) and can only be changed there.',
   'address.field': 'Web address for links, images and unsubscribe pages',
   'address.hint': 'Such as https://mail.example.com, with nothing after it. One-click unsubscribe needs https.',
   'address.save': 'Save tracking domain',
@@ -22,7 +22,7 @@ export const relays = {
   'smtp.change': 'Edit {name}',
   'smtp.back': 'All SMTP servers',
   'smtp.environment':
-    'The environment variable SMTP_URL decides: mail is sent by {relays}. While it is set, the SMTP servers below are not used.',
+    'SMTP_URL is set on the server, so mail is sent by {relays}, and the SMTP servers below are not used.',
   'smtp.noAddress':
     'Sending is paused until you set a tracking domain: links in e-mails would work on this computer only.',
   'smtp.noAddress.go': 'Set tracking domain',

@@ -72,7 +72,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_mails_sender_deleted: 'Der Absender einer Mail der Automation wurde gelöscht',
   held_not_prepared: 'Die Kampagne konnte nicht vorbereitet werden: {problem}',
   held_not_launched: 'Die Kampagne konnte nicht gestartet werden: {problem}',
-  held_stopped: 'Die Automation hat angehalten: {problem}',
+  held_stopped: 'Die Automation wurde angehalten: {problem}',
   held_missed_time: 'Der geplante Zeitpunkt wurde um {minutes} min verpasst: {cause}',
   missed_held: 'Der Versand war pausiert',
   missed_stopped: 'Sendlark lief nicht',
@@ -110,7 +110,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_own_segment_deleted: 'Das gewählte Segment wurde gelöscht',
   held_type_of_segment_deleted: 'Die Liste eines Segments der Kampagne wurde gelöscht',
   held_type_of_own_segment_deleted: 'Die Liste des gewählten Segments wurde gelöscht',
-  held_rule_field_deleted: 'Eine Regel des Segments „{segment}“ benutzt das eigene Feld {field}, das gelöscht wurde',
+  held_rule_field_deleted: 'Eine Regel des Segments „{segment}“ verwendet das eigene Feld {field}, das gelöscht wurde',
   held_rule_field_changed:
     'Eine Regel des Segments „{segment}“ passt nicht zum eigenen Feld {field}, das jetzt vom Typ {type} ist',
   held_restored: 'Aus einer Sicherung wiederhergestellt, die nicht weiß, wem danach schon gesendet wurde',

@@ -189,7 +189,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   missed_stopped: 'Sendlark was not running',
   clock_behind: '{time}, a day or more before Sendlark last ran',
   background_cure: 'Read the server’s log, then restart Sendlark. Nothing is lost: what is due is in the database.',
-  address_fixed: 'The environment variable PUBLIC_URL sets the tracking domain: change it there, and restart Sendlark.',
+  address_fixed: 'The tracking domain is set on the server (PUBLIC_URL): change it there, and restart Sendlark.',
   backup_foreign: '{file} is not a backup of Sendlark',
   column_folded: 'Addresses of several lines, written in one line: {count}',
   why_no_pace: '{group} has not asked for fewer e-mails.',

@@ -19,7 +19,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_loopback:
     'Diese Adresse führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:
-    'Die Umgebungsvariable PUBLIC_URL legt die Tracking-Domain fest: Ändern Sie sie dort, und starten Sie Sendlark neu.',
+    'Die Tracking-Domain ist auf dem Server festgelegt (PUBLIC_URL): Ändern Sie sie dort, und starten Sie Sendlark neu.',
   address_leads_here: '{url} führt hierher',
   address_certified: '{url} führt hierher, mit einem Zertifikat bis {day}',
   address_ends_soon: '{url} führt hierher, aber sein Zertifikat endet am {day}',

@@ -13,7 +13,7 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relays_many: 'Es kann höchstens {count} SMTP-Server geben. Löschen Sie zuerst einen.',
   providers_many: 'Es kann höchstens {count} Adressen für Meldungen von SMTP-Anbietern geben. Löschen Sie zuerst eine.',
   provider_key_unreadable:
-    'Das ist kein Prüfschlüssel: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
+    'Das ist kein „verification key“: Kopieren Sie ihn in SendGrid unter Settings, Mail Settings, Event Webhook.',
   provider_key_none: 'Amazon SNS signiert mit Zertifikaten, deshalb ist kein Schlüssel nötig.',
   relay_test_under_way: 'Gerade wird ein SMTP-Server getestet. Versuchen Sie es in einigen Sekunden noch einmal.',
   relay_last:
