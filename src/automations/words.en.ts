@@ -274,7 +274,7 @@ export const automations = {
   'automations.replay.limit.delivery':
     'Bounces, warm-up and speed: every e-mail counts as delivered at the next full hour.',
   'automations.replay.limit.removed':
-    'Contacts that were deleted permanently, events that were removed because of their age, and addresses whose unsubscribe or suppression has been lifted since.',
+    'Contacts who were deleted permanently, events that were removed because of their age, and addresses whose unsubscribe or suppression has been lifted since.',
   'automations.replay.paths': 'Path of each contact',
   'automations.replay.noPath': 'This contact would not have entered.',
   'automations.replay.state.active': 'active',

@@ -224,7 +224,7 @@ export const campaigns: Translation<typeof english> = {
   'recipients.mail': 'Ansehen',
   'recipients.ofLink': 'Geklickt',
   'recipients.eventsRemoved':
-    'Klicks vor dem {day} sind nicht mehr je Kontakt gespeichert. Der Bericht zählt sie weiterhin.',
+    'Klicks vor dem {day} sind nicht mehr für jeden Kontakt gespeichert. Der Bericht zählt sie weiterhin.',
   'recipients.export': 'CSV exportieren',
   'recipients.all': 'Alle Empfänger zeigen',
   'recipients.none': 'Kein Empfänger passt dazu.',

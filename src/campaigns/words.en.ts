@@ -356,7 +356,7 @@ export const campaigns = {
   'compose.unsaved': 'Not saved yet',
   'compose.notSaved': 'Not saved: {problem}',
   'compose.noNetwork': 'Not saved: Sendlark could not be reached. Trying again …',
-  'compose.signedOut': 'Not saved: you are signed out. Sign in in another tab and save again.',
+  'compose.signedOut': 'Not saved: you are signed out. Sign in again in another tab, then save.',
   'compose.changedElsewhere': 'Somebody else changed this campaign. Save to compare both versions.',
   'compose.isQueued': 'This campaign is scheduled and stays scheduled. What you save here is what will be sent.',
   'compose.locked': 'This campaign is sending or was sent, so it can no longer be changed.',

@@ -44,8 +44,7 @@ export const senders: Translation<typeof english> = {
   'senders.hint.relay_id':
     'Wenn Sie einen SMTP-Server wählen, gehen die Mails dieses Absenders nur über diesen. Solange er nicht funktioniert, warten die Mails.',
   'senders.relay.any': 'Der erste, der funktioniert',
-  'senders.relay.unused':
-    'Diese Wahl hat keine Wirkung: SMTP_URL ist gesetzt, und dessen SMTP-Server werden verwendet.',
+  'senders.relay.unused': 'Diese Wahl hat keine Wirkung, solange auf dem Server SMTP_URL gesetzt ist.',
   'senders.relay.only': 'Nur {name}',
   'senders.relay.waits': 'Die Mails dieses Absenders warten: {reply}',
   'senders.delete': 'Absender löschen',
@@ -89,7 +88,7 @@ export const senders: Translation<typeof english> = {
   'senders.resendAt': 'Noch einmal möglich: {time}',
   'senders.none.title': 'Noch keine Absender',
   'senders.none.text':
-    'Ein Absender ist der Name und die Adresse, von der Ihre Mails kommen. Sie bestätigen die Adresse mit einem Link, den Sendlark an sie schickt.',
+    'Ein Absender besteht aus dem Namen und der Adresse, von denen Ihre Mails kommen. Sie bestätigen die Adresse mit einem Link, den Sendlark an sie schickt.',
   'senders.hint':
     'Von einer Adresse wird nichts gesendet, bevor der Link in ihrer Bestätigungsmail geöffnet ist. Ohne SMTP-Server liegt diese Mail im Test-Postausgang.',
   'domains.title': 'Domain-Authentifizierung',

@@ -40,7 +40,7 @@ export const senders = {
   'senders.hint.relay_id':
     'If you choose one, mail from this sender uses only that server. While the server does not work, the mail waits.',
   'senders.relay.any': 'The first one that works',
-  'senders.relay.unused': 'This choice has no effect: SMTP_URL is set, and its SMTP servers are used.',
+  'senders.relay.unused': 'This choice has no effect while SMTP_URL is set on the server.',
   'senders.relay.only': 'Only {name}',
   'senders.relay.waits': 'Mail from this sender is waiting: {reply}',
   'senders.delete': 'Delete sender',

@@ -133,7 +133,7 @@ export const people: Translation<typeof english> = {
   'person.unsubscribe': 'Abmelden',
   'person.unsubscribe.from': 'Von',
   'person.unsubscribe.means':
-    'Der Kontakt bekommt von da an keine solchen Mails mehr, auch nicht von Kampagnen, die gerade gesendet werden. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
+    'Der Kontakt bekommt danach keine solchen Mails mehr, auch nicht von Kampagnen, die gerade gesendet werden. Das Einwilligungsprotokoll hält fest, dass Sie es getan haben.',
   'person.unsubscribed': 'Der Kontakt ist abgemeldet.',
   'person.resubscribe': 'Wieder anmelden',
   'person.timeline': 'Verlauf',

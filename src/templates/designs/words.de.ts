@@ -121,7 +121,8 @@ export const designer: Translation<typeof english> = {
     'Der gespeicherte Baustein steht dann in keiner Mail mehr zur Auswahl. Mails, die ihn enthalten, bleiben, wie sie sind. Gleich danach können Sie es rückgängig machen.',
   'designer.own.delete.yes': 'Löschen',
   'designer.brand.apply': 'Ihre Marke anwenden',
-  'designer.brand.applied': 'Die Mail hat die Schriften und Schaltflächen Ihrer Marke. „Rückgängig“ nimmt es zurück.',
+  'designer.brand.applied':
+    'Die Mail hat die Schriften und Schaltflächen Ihrer Marke. Mit „Rückgängig“ nehmen Sie das zurück.',
   'designer.parts': 'Bausteine der Mail',
   'designer.parts.none': 'Die Mail ist leer. Fügen Sie einen Baustein hinzu.',
   'designer.parts.tools': 'Gewählter Baustein',
@@ -135,7 +136,7 @@ export const designer: Translation<typeof english> = {
   'designer.part.remove': 'Entfernen',
   'designer.part.moved': '{part} wurde verschoben.',
   'designer.part.duplicated': '{part} wurde dupliziert.',
-  'designer.part.removed': '{part} wurde entfernt. „Rückgängig“ holt es zurück.',
+  'designer.part.removed': '{part} wurde entfernt. Mit „Rückgängig“ holen Sie es zurück.',
   'designer.part.section': 'Abschnitt',
   'designer.part.column': 'Spalte',
   'designer.part.wrapper': 'Gruppe von Abschnitten',
