@@ -85,7 +85,7 @@ t.test('an owner makes another secret, changes, switches off and deletes a webho
   t.match((await send('/settings/webhooks/1/rotate')).text, /whsec_[\w+/]{32}/);
   t.match((await open('/settings/webhooks/1')).text, /The previous secret also signs until/);
   const wrong = await send('/settings/webhooks/1', { ...form, url: 'nonsense' });
-  t.match([wrong.status, wrong.text], [422, /Give the address that receives the events/]);
+  t.match([wrong.status, wrong.text], [422, /Enter the address that receives the events/]);
   t.equal((await send('/settings/webhooks/1', { ...form, note: '<b>new</b>' })).status, 303);
   t.match((await open('/settings/webhooks')).text, /&lt;b>new/);
   t.equal((await send('/settings/webhooks/1/switch', { is_enabled: '0' })).status, 303);

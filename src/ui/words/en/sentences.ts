@@ -63,7 +63,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   field_maximum: 'The {field} can have at most {count} characters.',
   field_most: 'The {field} can be at most {count}.',
   field_items: 'The {field} can have at most {count} entries.',
-  field_erased: 'The {field} belongs to a contact that was deleted permanently, and is not accepted again.',
+  field_erased: 'The {field} belongs to a contact who was deleted permanently, and is not accepted again.',
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
   settings_no_address: 'There is no tracking domain: links in e-mails work on this computer only.',
@@ -210,4 +210,28 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   relay_test_busy: 'The server accepts no login for now.',
   relay_test_sender: 'The server does not accept mail from this sender.',
   relay_test_recipient: 'The server does not accept mail to your address.',
+  clock_before_release: '{time}, before this version of Sendlark was made',
+  backup_newer: '{file} is from a newer version: upgrade Sendlark',
+  backup_fresh: 'the last backup was made on {day}',
+  background_stalled: 'stopped: nothing is sent, and segments are not updated',
+  address_elsewhere: '{url} leads to another installation of Sendlark, or to an older version',
+  waits_release:
+    'The sender nodes and Sendlark are of versions that do not work together, so mail waits. Upgrade all of them to the same version.',
+  nodes_releases: 'not of the version of Sendlark, {version}: {names}',
+  nodes_releases_cure:
+    'Upgrade these nodes to the version of Sendlark. During an upgrade they may be one version apart.',
+  feed_address: 'Enter the address of a feed, such as https://example.com/feed.xml.',
+  feed_zone: '“{name}” is not a time zone. Enter one such as Europe/Berlin.',
+  feed_time: 'Enter the time as in 08:30.',
+  form_address: 'Enter an address that begins with https:// or http://.',
+  window_hours: 'Enter two times such as 09:00 and 18:00, the second after the first.',
+  relay_host: 'Enter the name of a mail server, such as smtp.example.com, without smtp:// and without the port.',
+  webhook_url: 'Enter the address that receives the events, such as https://example.com/hooks/sendlark.',
+  warm_up_day: 'Enter a day that is at most a year away, such as 2026-03-01',
+  warm_up_until: 'Enter a number above that of the first day',
+  migrated_diagnostic: 'imported from {name}',
+  transactional_no_relay:
+    'Campaigns are sent by sender nodes, but transactional e-mail by Sendlark itself, which has no SMTP server',
+  waits_nats:
+    'Sendlark cannot reach NATS, so mail waits. Check that nats-server runs at NATS_URL and accepts the login of Sendlark.',
 };

@@ -233,11 +233,11 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
 
   // Sender nodes.
   waits_nats:
-    'Der Dienst erreicht NATS nicht, deshalb warten Mails. Sehen Sie nach, ob nats-server unter NATS_URL läuft und die Anmeldung des Dienstes annimmt.',
+    'Sendlark erreicht NATS nicht, deshalb warten Mails. Sehen Sie nach, ob nats-server unter NATS_URL läuft und die Anmeldung von Sendlark annimmt.',
   waits_no_node:
     'Es ist kein Sendeknoten da, deshalb warten Mails. Starten Sie einen mit „sendlark node“; läuft schon einer, steht in seinem Log, warum er sich nicht verbinden kann.',
   waits_release:
-    'Die Versionen der Sendeknoten und des Dienstes passen nicht zusammen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
+    'Die Versionen der Sendeknoten und von Sendlark passen nicht zusammen, deshalb warten Mails. Bringen Sie alle auf dieselbe Version.',
   waits_refused:
     'Die SMTP-Server nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten stehen ihre Antworten.',
   waits_warm_up:
@@ -251,9 +251,9 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
     'Sehen Sie nach, ob die IP-Adresse dieses Knotens auf einer Sperrliste steht und ob seine Zugangsdaten stimmen. Der Knoten versucht es von selbst wieder; so lange senden die anderen Knoten seine Mails.',
-  nodes_releases: 'Nicht auf der Version des Dienstes, {version}: {names}',
+  nodes_releases: 'Nicht auf der Version von Sendlark, {version}: {names}',
   nodes_releases_cure:
-    'Bringen Sie diese Knoten auf die Version des Dienstes. Während einer Aktualisierung dürfen sie eine Version auseinanderliegen.',
+    'Bringen Sie diese Knoten auf die Version von Sendlark. Während einer Aktualisierung dürfen sie eine Version auseinanderliegen.',
 
   // Transactional mail.
   key_used: 'Dieser Idempotency-Key wurde schon für eine andere Anfrage benutzt',
@@ -261,7 +261,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   transactional_waiting:
     'Zu viele Transaktionsmails des Kontos warten auf den Versand, oder sie sind zusammen zu groß: Versuchen Sie es später noch einmal',
   transactional_no_relay:
-    'Kampagnen werden von Sendeknoten gesendet, Transaktionsmails aber vom Dienst selbst, der keinen SMTP-Server hat',
+    'Kampagnen werden von Sendeknoten gesendet, Transaktionsmails aber von Sendlark selbst, das keinen SMTP-Server hat',
   mail_empty: 'Die Mail hat keinen Inhalt: Geben Sie text, template_html, template_json oder template_id an.',
   values_missing: 'In den Daten fehlt ein Wert für {names}.',
   no_campaign_values:
