@@ -311,9 +311,9 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   );
 
   t.test('the panels use the words of a shop owner, in English and in German', async (t) => {
-    for (const [language, button, style, settings, words] of [
-      ['en', 'Add: Button', 'Style', 'Settings', ['Size and spacing', 'Link']],
-      ['de', 'Hinzufügen: Schaltfläche', 'Aussehen', 'Einstellungen', ['Maße', 'Link']],
+    for (const [language, button, style, settings, words, menu] of [
+      ['en', 'Add: Button', 'Style', 'Settings', ['Size and spacing', 'Link'], 'Menu'],
+      ['de', 'Hinzufügen: Schaltfläche', 'Aussehen', 'Einstellungen', ['Größe und Abstände', 'Link'], 'Menü'],
     ] as const) {
       const { page } = await openDesigner(t, browser, { language });
       await page.getByRole('button', { name: button, exact: true }).press('Enter');
@@ -328,6 +328,8 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
         /Component settings|\bHref\b|\bDimension|\bDecorations|\bTypography|Trait|Style Manager/i,
         language,
       );
+      const added = () => window.editor.addComponents('<mj-navbar></mj-navbar>').map((part) => part.getName());
+      t.strictSame(await page.evaluate(added), [menu], 'the name that the canvas shows');
     }
   });
 

@@ -6,7 +6,8 @@ import { SENTENCES } from '../../src/errors/sentences.ts';
 import { USUAL_TEXTS } from '../../src/forms/texts.ts';
 import { de as germanPages } from '../../src/http/pages/words/de.tsx';
 import { en as englishPages } from '../../src/http/pages/words/en.tsx';
-import { editorWords, mjmlWords } from '../../src/templates/designs/screens/browser/parts/words.de.ts';
+import * as germanDesigner from '../../src/templates/designs/screens/browser/parts/words.de.ts';
+import * as englishDesigner from '../../src/templates/designs/screens/browser/parts/words.en.ts';
 import { de } from '../../src/ui/words/de/index.ts';
 import { sentenceFields, sentences } from '../../src/ui/words/de/sentences.ts';
 import { en } from '../../src/ui/words/en/index.ts';
@@ -24,7 +25,8 @@ const TEXTS = {
   'pages in English': englishPages,
   'pages in German': germanPages,
   forms: USUAL_TEXTS,
-  'designer in German': [editorWords, mjmlWords],
+  'designer in English': { ...englishDesigner },
+  'designer in German': { ...germanDesigner },
   events: EVENTS.map(({ en, de }) => ({ en, de })),
 };
 

@@ -217,7 +217,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
           blocks: [],
           fonts: {},
           useCustomTheme: false,
-          ...(words?.mjmlWords && { i18n: { [words.lang]: words.mjmlWords } }),
+          ...(words && { i18n: { [words.lang]: words.mjmlWords } }),
         }),
       keepForeignParts,
     ],

@@ -8,8 +8,8 @@ export const editorWords = {
     layer: 'Ebene',
     fileButton: 'Bild',
     sectors: {
-      Dimension: 'Maße',
-      dimension: 'Maße',
+      Dimension: 'Größe und Abstände',
+      dimension: 'Größe und Abstände',
       Typography: 'Schrift',
       typography: 'Schrift',
       Decorations: 'Farben und Ränder',

@@ -2,6 +2,7 @@
 
 /** The words of grapesjs, in addition to its own. */
 export const editorWords = {
+  domComponents: { names: { '': 'Block', wrapper: 'E-mail' } },
   styleManager: {
     empty: 'Select a block to change how it looks.',
     sectors: {
@@ -52,5 +53,29 @@ export const editorWords = {
   },
 };
 
-/** The plugin for MJML has its own in English. */
-export const mjmlWords = null;
+/** The words of grapesjs-mjml, as far as the designer shows them. */
+export const mjmlWords = {
+  'grapesjs-mjml': {
+    panels: { buttons: { undo: 'Undo', redo: 'Redo' } },
+    components: {
+      names: {
+        body: 'E-mail',
+        button: 'Button',
+        column: 'Column',
+        divider: 'Divider',
+        group: 'Columns side by side',
+        hero: 'Banner',
+        image: 'Image',
+        navBar: 'Menu',
+        navLink: 'Link in the menu',
+        section: 'Section',
+        socialGroup: 'Social links',
+        socialElement: 'Network',
+        spacer: 'Spacer',
+        text: 'Text',
+        wrapper: 'Group of sections',
+        raw: 'HTML',
+      },
+    },
+  },
+};

@@ -2,8 +2,7 @@
 
 interface EditorWords {
   editorWords: object;
-  /** Null if grapesjs-mjml itself has texts in this language. */
-  mjmlWords: object | null;
+  mjmlWords: object;
 }
 
 const WORDS: Readonly<Record<string, () => Promise<EditorWords>>> = {
