@@ -120,7 +120,7 @@ export const senders: Translation<typeof english> = {
   'domains.look': 'Noch einmal prüfen',
   'domains.well': 'Alle Prüfungen der Domain sind in Ordnung.',
   'domains.publish': 'Tragen Sie diesen Eintrag ein:',
-  'domains.spf.relay': 'Wenn der Anbieter Ihres SMTP-Servers einen anderen Eintrag nennt, verwenden Sie diesen.',
+  'domains.spf.relay': 'Wenn Ihr SMTP-Anbieter einen anderen Eintrag nennt, verwenden Sie diesen.',
   'domains.record.type': 'Typ',
   'domains.record.name': 'Name',
   'domains.record.value': 'Wert',

@@ -116,7 +116,7 @@ export const senders = {
   'domains.look': 'Check again',
   'domains.well': 'All checks of the domain are fine.',
   'domains.publish': 'Add this record:',
-  'domains.spf.relay': 'If the provider of your SMTP server names another record, use that one.',
+  'domains.spf.relay': 'If your SMTP provider names another record, use that one.',
   'domains.record.type': 'Type',
   'domains.record.name': 'Name',
   'domains.record.value': 'Value',

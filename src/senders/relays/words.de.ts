@@ -23,7 +23,7 @@ export const relays: Translation<typeof english> = {
     'Der erste SMTP-Server dieser Liste, der funktioniert, sendet die Mails. Fällt er aus, übernimmt der nächste.',
   'smtp.none.title': 'Noch kein SMTP-Server',
   'smtp.none.text':
-    'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie bleibt im Test-Postausgang, wo Sie sie lesen können. Server, Port, Benutzername und Passwort bekommen Sie von Ihrem Anbieter.',
+    'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie bleibt im Test-Postausgang, wo Sie sie lesen können. Server, Port, Benutzername und Passwort bekommen Sie von Ihrem SMTP-Anbieter.',
   'smtp.add': 'SMTP-Server hinzufügen',
   'smtp.change': '{name} bearbeiten',
   'smtp.back': 'Alle SMTP-Server',

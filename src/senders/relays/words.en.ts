@@ -17,7 +17,7 @@ export const relays = {
   'smtp.text': 'Mail is sent by the first SMTP server in this list that works. If it fails, the next one takes over.',
   'smtp.none.title': 'No SMTP server yet',
   'smtp.none.text':
-    'Without an SMTP server no mail leaves this computer: it stays in the test outbox, where you can read it. Your provider gives you a server, a port, a user name and a password.',
+    'Without an SMTP server no mail leaves this computer: it stays in the test outbox, where you can read it. Your SMTP provider gives you a server, a port, a user name and a password.',
   'smtp.add': 'Add SMTP server',
   'smtp.change': 'Edit {name}',
   'smtp.back': 'All SMTP servers',

@@ -243,7 +243,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   dns_silent: 'Das DNS antwortet nicht ({code})',
   dns_silent_cure: 'Versuchen Sie es noch einmal.',
   dns_no_record: 'Kein Eintrag',
-  spf_cure: 'oder was Ihnen der Anbieter Ihres SMTP-Servers nennt.',
+  spf_cure: 'oder was Ihnen Ihr SMTP-Anbieter nennt.',
   spf_many: '{count} Einträge, also gilt keiner',
   spf_many_cure: 'Fassen Sie die Einträge zu einem zusammen.',
   spf_open: 'Der Eintrag erlaubt alle: Lassen Sie ihn mit ~all oder -all enden.',

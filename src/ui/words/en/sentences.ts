@@ -234,4 +234,5 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Campaigns are sent by sender nodes, but transactional e-mail by Sendlark itself, which has no SMTP server',
   waits_nats:
     'Sendlark cannot reach NATS, so mail waits. Check that nats-server runs at NATS_URL and accepts the login of Sendlark.',
+  spf_cure: 'or what your SMTP provider tells you.',
 };
