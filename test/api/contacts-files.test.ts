@@ -183,9 +183,11 @@ function importAndDie(job: ImportJob): string | null {
     const watch = connect(job.databasePath).$client.prepare('SELECT EXISTS (SELECT 1 FROM contacts)').pluck();
     setInterval(() => watch.get() && process.kill(process.pid, 'SIGKILL'), 1);
     await importContacts(connect(job.databasePath), job);`;
-  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    encoding: 'utf8',
-  });
+  const child = spawnSync(
+    process.execPath,
+    ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
   if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);
   return child.signal;
 }

@@ -110,7 +110,9 @@ function undoAndDie(path: string, transactions: number): string | null {
     };
     const db = connect(${JSON.stringify(path)});
     while (await continueUndos(db, { now, monotonic: () => 0 }, false, (_id, error) => { throw error; }));`;
-  return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).signal;
+  return spawnSync(process.execPath, ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  }).signal;
 }
 
 t.test('an undo that is killed goes on, and ends as if it had not been', async (t) => {

@@ -12,7 +12,9 @@ const BUYERS = 6;
 /** Runs the victim from so many hours after `began`, and asserts that it was killed if it should be at something. */
 function runVictim(t: Test, path: string, began: number, start: number, hours: number, kind = ''): void {
   const args = ['test/crash/journey-victim.ts', path, String(began + start * HOUR), String(hours), kind];
-  const { signal, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const { signal, status, stderr } = spawnSync(process.execPath, ['--import=./scripts/run-sources.js', ...args], {
+    encoding: 'utf8',
+  });
   if (kind === '') t.equal(status, 0, stderr);
   else t.equal(signal, 'SIGKILL', `killed at ${kind} ${stderr}`);
 }

@@ -118,7 +118,7 @@ export class Send {
 
   async #victim(step: string, times: number): Promise<string | null> {
     const args = ['test/crash/victim.ts', step, String(times), this.#file, this.#url];
-    const child = spawn(process.execPath, args, { stdio: 'inherit' });
+    const child = spawn(process.execPath, ['--import=./scripts/run-sources.js', ...args], { stdio: 'inherit' });
     await once(child, 'exit');
     if (child.exitCode) throw new Error(`the victim failed (${child.exitCode})`);
     return child.signalCode;
