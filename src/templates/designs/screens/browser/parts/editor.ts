@@ -58,10 +58,10 @@ export async function openEditor(
       select.value = '';
     },
   });
-  // These panels are removed because the page has its own preview and its own list of parts, and a design is edited as blocks, not as
-  // MJML. The remaining buttons get texts, because the editor's icons would load from another site.
+  // These panels are removed because the page has its own preview and its own list of parts. The remaining buttons get texts, because
+  // the editor's icons would load from another site.
   editor.Panels.removePanel('commands');
-  for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template', 'mjml-import'])
+  for (const id of ['sw-visibility', 'preview', 'fullscreen', 'export-template'])
     editor.Panels.removeButton('options', id);
   editor.Panels.removeButton('views', 'open-layers');
   for (const [id, label] of VIEWS) editor.Panels.getButton('views', id)?.set({ className: '', label });

@@ -85,7 +85,9 @@ export const mjmlWords = {
         desktop: 'Computer',
         tablet: 'Tablet',
         mobile: 'Handy',
+        import: 'Code einfügen',
       },
+      import: { title: 'Code einfügen (MJML)', button: 'Einfügen', label: '' },
     },
     components: {
       names: {

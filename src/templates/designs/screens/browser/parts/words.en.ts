@@ -56,7 +56,10 @@ export const editorWords = {
 /** The words of grapesjs-mjml, as far as the designer shows them. */
 export const mjmlWords = {
   'grapesjs-mjml': {
-    panels: { buttons: { undo: 'Undo', redo: 'Redo' } },
+    panels: {
+      buttons: { undo: 'Undo', redo: 'Redo', import: 'Paste code' },
+      import: { title: 'Paste code (MJML)', button: 'Paste', label: '' },
+    },
     components: {
       names: {
         body: 'E-mail',
