@@ -28,7 +28,14 @@ const MAIN_IS_BUNDLED = {
 /** The command `serve` loads the service by its name, see `buildProgram`. */
 const SERVER_IS_APART = {
   name: 'server',
-  setup: (build) => build.onResolve({ filter: /^\.\.\/server\.ts$/ }, () => ({ path: './server.js', external: true })),
+  setup: (build) => {
+    let isFound = false;
+    build.onResolve({ filter: /^\.\.\/server\.ts$/ }, () => {
+      isFound = true;
+      return { path: './server.js', external: true };
+    });
+    build.onEnd(() => (isFound ? {} : { errors: [{ text: 'no command imports ../server.ts' }] }));
+  },
 };
 /**
  * Modules that packages load at the start for features that Sendlark does not use (files listed by pattern, YAML,

@@ -1,13 +1,14 @@
 /**
- * Builds the HTTP application: the API and the pages of recipients. The dashboard is a second application, which is built when somebody
- * first asks for one of its pages, because that takes a tenth of the CPU time of a start.
+ * Builds the HTTP application: the API and the pages of recipients. The dashboard is a second application, which the first request for an
+ * unknown URL outside /api builds, because building it takes a tenth of the CPU time of a start, and many services send for days without
+ * anybody who opens a page.
  */
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { api } from './api.ts';
 import { createApp, installCommon, numberRequests } from './http/application.ts';
 import { limitConnections } from './http/connections.ts';
 import { installOpenapi } from './http/openapi/openapi.ts';
-import { passUnknown } from './http/pass-unknown.ts';
+import { isPassedOn, passUnknown } from './http/pass-unknown.ts';
 import { limitBodies } from './http/requests/bodies.ts';
 import { refuseRequests } from './http/server-options.ts';
 import { Backups } from './installation/backups/backups.ts';
@@ -15,7 +16,7 @@ import type { Deps } from './operations/deps.ts';
 import { pages } from './pages/index.ts';
 import { SENT_EVENTS } from './webhooks/operations/event-types.ts';
 
-/** The application, and a function that returns the one of the dashboard, which its first call builds. */
+/** The application. `dashboard` returns the application of the dashboard, which the first call builds; tests call it. */
 export type App = FastifyInstance & { dashboard: () => Promise<FastifyInstance> };
 
 /** Returns the application, ready for `listen` or `inject`. */
@@ -25,8 +26,8 @@ export async function buildApp(
 ): Promise<App> {
   const deps = { ...parts, backups: new Backups(parts.config.DATABASE_PATH) };
   const genReqId = numberRequests();
-  const app = createApp(deps.config, { logger, genReqId });
-  const common = { deps, genReqId, limits: [limitConnections(app.server), limitBodies(deps)] };
+  const app = createApp(deps.config, { logger, genReqId }, isPassedOn);
+  const common = { deps, genReqId, limits: [limitConnections(app), limitBodies(app, deps)] };
   refuseRequests(app);
   const dashboard = passUnknown(app, async () => (await import('./dashboard.ts')).buildDashboard(app, common));
   await installCommon(app, common);

@@ -1,4 +1,4 @@
-/** Builds the application of the dashboard and the design page, which need a browser's session. */
+/** Builds the second application: the dashboard with its pages for signing in and its static files, and the design page. */
 import type { FastifyInstance } from 'fastify';
 import { type Common, createApp, installCommon } from './http/application.ts';
 import { installSessions } from './http/cookies.ts';
@@ -8,7 +8,7 @@ import { dashboard } from './ui/index.ts';
 import { installMailFrames } from './ui/mail-frame.ts';
 import { answerUnknown } from './ui/signed-in.ts';
 
-/** Returns the application, ready for requests that `main` passes on. It writes the log of `main`. */
+/** Returns the application, ready for requests that `main` passes on. It logs to the log of `main`. */
 export async function buildDashboard(main: FastifyInstance, common: Common): Promise<FastifyInstance> {
   const { deps, genReqId } = common;
   const app = createApp(deps.config, { loggerInstance: main.log, genReqId });

@@ -34,10 +34,10 @@ export function isAnswering(connection: Duplex): boolean {
 }
 
 /**
- * Limits the connections of an HTTP server. Returns a function that counts the requests to all routes of an application registered after
- * its call.
+ * Limits the connections of the server of `app`. Returns a function that installs the limits in an application, before its routes are
+ * registered.
  */
-export function limitConnections(server: Server): (app: FastifyInstance) => void {
+export function limitConnections({ server }: FastifyInstance): (app: FastifyInstance) => void {
   server.maxConnections = MAX_CONNECTIONS;
   // A connection was refused because the limit is reached. Closes idle keep-alive connections to make room.
   server.on('drop', () => server.closeIdleConnections());

@@ -32,16 +32,16 @@ const SECRET = /^[\w-]{43}$/;
 const NO_ENCODING = { encode: (value: string) => value, decode: (value: string) => value };
 
 /**
- * Registers the cookie plugin for the routes of `app`. Cookies are parsed only when one is read, because requests for pixels and links have
+ * Registers the cookie plugin for the routes of `app`; no request has a session yet. Cookies are parsed only when one is read, because requests for pixels and links have
  * none that are needed.
  */
 export async function installCookies(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCookie, { hook: false, parseOptions: NO_ENCODING });
+  app.decorateRequest('session', null);
 }
 
 /** Sets `request.session` of every request to routes registered after this call. */
 export function installSessions(app: FastifyInstance, deps: { db: Db; clock: Clock }): void {
-  app.decorateRequest('session', null);
   app.addHook('onRequest', (request, _reply, next) => {
     request.session = readSession(request, deps);
     next();

@@ -1,11 +1,18 @@
 /** Passes requests for the URLs that an application does not know to a second application, which is built when it is first needed. */
-import type { FastifyInstance } from 'fastify';
-import { failedBody, logFailed } from './errors.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { logFailed } from './errors.ts';
+import { PAGE_HEADERS } from './pages/document.tsx';
+import { messagePage } from './pages/layout.ts';
+
+/** Returns true if a request is for an unknown URL outside the scopes with a prefix. These are passed to the second application. */
+export function isPassedOn({ is404, server }: FastifyRequest): boolean {
+  return is404 && server.prefix === '';
+}
 
 /**
- * Passes every request for an unknown URL outside /api to the application that `build` returns. Returns a function that builds this
- * application if it is not built yet. If building it fails, the request is answered 500, and the next one tries again. The requests pass
- * none of the hooks registered after this call.
+ * Passes requests to the application that `build` returns. Returns a function that builds this application if it is not built yet. If
+ * building fails, the request is answered 500 and its connection closed, and the next request tries again. A request that is passed on runs
+ * none of the hooks registered after this call. Hooks `preClose` of the second application run only when the server has closed.
  */
 export function passUnknown(
   app: FastifyInstance,
@@ -20,7 +27,7 @@ export function passUnknown(
     return built;
   };
   app.addHook('onRequest', (request, reply, next) => {
-    if (!request.is404 || /^\/api(?:[/?]|$)/.test(request.url)) return next();
+    if (!isPassedOn(request)) return next();
     second().then(
       ({ routing }) => {
         reply.hijack();
@@ -28,10 +35,10 @@ export function passUnknown(
       },
       (error: Error) => {
         logFailed(request, error);
-        reply.code(500).send(failedBody('Internal error'));
+        messagePage(reply.code(500).headers({ ...PAGE_HEADERS, connection: 'close' }), 'failed');
       },
     );
   });
-  app.addHook('onClose', async () => (await built)?.close());
+  app.addHook('onClose', async () => (await built?.catch(() => null))?.close());
   return second;
 }

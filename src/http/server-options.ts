@@ -40,11 +40,16 @@ export function logOptions({ LOG_LEVEL: level }: Config) {
 /** The body of an answer to a request that no route handles. No hook runs for such a request, so the line feed is added here. */
 const errorLine = (status: number) => `${JSON.stringify(failedBody(frameworkText(status)))}\n`;
 
-/** Returns Fastify's options, except those of the log, schemas and bodies. */
-export function serverOptions(config: Config) {
+/**
+ * Returns Fastify's options, except those of the log, schemas and bodies. Requests are logged only at level debug and trace, and not if
+ * another application logs them.
+ */
+export function serverOptions(config: Config, isLoggedElsewhere: (request: FastifyRequest) => boolean = () => false) {
   return {
     routerOptions: { maxParamLength: 1000 },
-    logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL) }),
+    logController: new LogController({
+      disableRequestLogging: ['debug', 'trace'].includes(config.LOG_LEVEL) ? isLoggedElsewhere : true,
+    }),
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     exposeHeadRoutes: false,
     ...REQUEST_TIMES,

@@ -2,6 +2,7 @@
  * The table of contents of the dashboard: the screens of all features. Screens with hooks or body parsers of their own are registered as
  * plugins, so that their hooks and parsers do not affect other screens.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { peopleActions } from '../audience/bulk/screens/actions.tsx';
 import { typeScreens } from '../audience/contact-types/screens/types.tsx';
@@ -36,6 +37,37 @@ import { prefetchRules } from './prefetch.ts';
 import { settingsScreens } from './settings/settings.tsx';
 import { guardPages, limitPages, requireSignIn } from './signed-in.ts';
 
+/** The screens that need a session. */
+const SCREENS: readonly ((screens: FastifyInstance, deps: SigningDeps) => unknown)[] = [
+  holdScreens,
+  homeScreen,
+  finderScreen,
+  campaignScreens,
+  sentMailScreens,
+  transactionalScreens,
+  (screens, deps) => screens.register(composeScreens, deps),
+  automationScreens,
+  feedScreens,
+  unsubscribeScreens,
+  outboxScreens,
+  (screens) => screens.register(importScreens),
+  peopleActions,
+  peopleScreen,
+  personScreen,
+  editPersonScreens,
+  recentScreen,
+  segmentScreens,
+  formScreens,
+  typeScreens,
+  fieldScreens,
+  templateScreens,
+  (screens) => screens.register(versionScreens),
+  (screens) => screens.register(pictureScreens),
+  settingsScreens,
+];
+
+type SigningDeps = Deps & { signIns: SignIns };
+
 /** Registers all pages of the dashboard: those for signing in, and those that need a session. */
 export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void> {
   guardPages(app);
@@ -47,30 +79,10 @@ export async function dashboard(app: FastifyInstance, deps: Deps): Promise<void>
   await app.register(async (screens) => {
     requireSignIn(screens);
     limitPages(screens);
-    await holdScreens(screens);
-    await homeScreen(screens, deps);
-    await finderScreen(screens);
-    await campaignScreens(screens, deps);
-    await sentMailScreens(screens);
-    await transactionalScreens(screens);
-    await screens.register(composeScreens, deps);
-    await automationScreens(screens, deps);
-    await feedScreens(screens, deps);
-    await unsubscribeScreens(screens);
-    await outboxScreens(screens, deps);
-    await screens.register(importScreens);
-    await peopleActions(screens);
-    await peopleScreen(screens);
-    await personScreen(screens);
-    await editPersonScreens(screens);
-    await recentScreen(screens);
-    await segmentScreens(screens);
-    await formScreens(screens);
-    await typeScreens(screens);
-    await fieldScreens(screens);
-    await templateScreens(screens);
-    await screens.register(versionScreens);
-    await screens.register(pictureScreens);
-    await settingsScreens(screens, signing);
+    for (const register of SCREENS) {
+      await register(screens, signing);
+      // The service answers requests meanwhile.
+      await setImmediate();
+    }
   });
 }

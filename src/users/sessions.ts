@@ -82,7 +82,7 @@ const sessionQuery = preparedOnce((db) =>
     .where(
       and(
         eq(sessions.token_hash, sql.placeholder('hash')),
-        isAfter(sql.placeholder('seenAfter'), sql.placeholder('createdAfter')),
+        isUsedSince(sql.placeholder('seenAfter'), sql.placeholder('createdAfter')),
       ),
     )
     .prepare(),
@@ -126,11 +126,11 @@ export function endSessionsOf(db: Db, userId: number): void {
 
 /** Returns the condition for sessions that have not expired. */
 export function isAlive(now: Date) {
-  return isAfter(before(now, IDLE_MS), before(now, SESSION_MS));
+  return isUsedSince(before(now, IDLE_MS), before(now, SESSION_MS));
 }
 
-function isAfter(seen: string | Placeholder, created: string | Placeholder) {
-  return and(gt(sessions.last_seen_at, seen), gt(sessions.created_at, created));
+function isUsedSince(seenAfter: string | Placeholder, createdAfter: string | Placeholder) {
+  return and(gt(sessions.last_seen_at, seenAfter), gt(sessions.created_at, createdAfter));
 }
 
 function hasEnded(now: Date) {

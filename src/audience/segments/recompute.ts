@@ -164,8 +164,10 @@ function recomputeChunk(db: Db, id: number, maxRows: number, now: string): boole
   const mailsRules = countMailsRules(segment.rules);
   const rows = mailsRules === 0 ? maxRows : Math.min(maxRows, Math.ceil(MAILS_RULES_PEOPLE / mailsRules));
   const { contact_type_id: type, recompute_after: after } = segment;
-  const nextPeople = db.$client.prepare<[object], number>(NEXT_PEOPLE).pluck();
-  const people = segment.deleted_at === null ? nextPeople.all({ type, id, after, rows }) : [];
+  const people =
+    segment.deleted_at === null
+      ? db.$client.prepare<[object], number>(NEXT_PEOPLE).pluck().all({ type, id, after, rows })
+      : [];
   syncMembers(db, segment, people, now, { isRestoring: segment.is_restoring === 1 });
   const last = people.length < rows ? null : (people.at(-1) ?? null);
   const is_restoring = last === null ? 0 : segment.is_restoring;

@@ -34,14 +34,14 @@ interface Body {
   held: number;
 }
 
-/** Limits bodies. Returns a function that applies the limits to all routes of an application registered after its call. */
-export function limitBodies({ clock }: { clock: Clock }): (app: FastifyInstance) => void {
+/** Limits bodies until `main` closes. Returns a function that installs the limits in an application, before its routes are registered. */
+export function limitBodies(main: FastifyInstance, { clock }: { clock: Clock }): (app: FastifyInstance) => void {
   const open = new Set<Body>();
   let held = 0;
   const timer = setInterval(checkAll, CHECK_INTERVAL_MS);
   timer.unref();
+  main.addHook('onClose', async () => clearInterval(timer));
   return (app) => {
-    app.addHook('onClose', async () => clearInterval(timer));
     app.addHook('onRequest', (request, reply, next) => {
       // A request from `inject` has no connection; its whole body is there from the start.
       if (hasBody(request) && request.raw.socket instanceof Socket) watch(request, reply);

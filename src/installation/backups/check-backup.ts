@@ -180,7 +180,8 @@ export function findForeignPart(client: Database): string | null {
 
 /**
  * Returns the parts of the schema after all migrations up to this one, by its time in epoch milliseconds. Triggers are left out unless they
- * are needed, because SQLite would parse all of them again for each table that a migration changes, which takes half of the time.
+ * are needed, because SQLite would parse all of them again for each table that a migration changes, which takes half of the time. Each
+ * part of a migration is one statement, perhaps after comments.
  */
 function partsAfterMigration(newest: number, needsTriggers: boolean): Map<string, string> {
   const client = new Sqlite(':memory:');

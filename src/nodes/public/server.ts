@@ -78,8 +78,8 @@ interface Current {
 async function buildPublicApp({ config, clock, metrics }: PublicDeps, current: Current): Promise<FastifyInstance> {
   const app = Fastify({ ...serverOptions(config), logger: logOptions(config) });
   refuseRequests(app);
-  limitConnections(app.server)(app);
-  limitBodies({ clock })(app);
+  limitConnections(app)(app);
+  limitBodies(app, { clock })(app);
   installPageRules(app);
   await recipientPages(app, sourceOnceConnected(current.source), clock);
   // For load balancers: `/readyz` fails without NATS, because the node then cannot store anything and another node should serve the
