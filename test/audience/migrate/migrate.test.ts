@@ -1,11 +1,11 @@
 /** Moving here from other services: what the dry run says is what happens, and nobody who had left is mailed, whatever happens later. */
-import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { VENDOR_NAMES, type VendorName } from '../../../src/audience/migrate/vendors/index.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { mustSucceed, readOutbox } from '../../support/campaign.ts';
 import { csv, EXPORTS, LEAVING, type MadeExport, STAYING } from '../../support/exports.ts';
 import { SHOP_SENDER } from '../../support/sender.ts';
+import { until } from '../../support/until.ts';
 
 /** Uploads an export, or a plain CSV file, and gives the upload. */
 async function look(app: TestApp, file: MadeExport, source?: VendorName) {
@@ -28,11 +28,10 @@ async function ask(
   const plan = { upload_id, contact_type_id: 1, mapping, empty_cells: 'keep' };
   const { status, text } = await app.one.call('POST', `/contacts/imports/${what}`, { json: plan });
   if (status !== 200) throw new Error(text);
-  for (;;) {
-    const { upload } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message;
-    if (upload.state !== 'running' && upload.state !== 'previewing') return upload;
-    await setImmediate();
-  }
+  const progress = async () =>
+    (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body.message.upload;
+  await until(async () => !['running', 'previewing'].includes((await progress()).state));
+  return progress();
 }
 
 async function previewOf(app: TestApp, upload: { id: string; columns: { field: string }[] }) {

@@ -1,5 +1,4 @@
 /** What an account has beside people and mailings: an automation with people in it, a segment, groups, senders, an upload, users. */
-import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { contactImports, importKept } from '../../../src/database/schema/index.ts';
 import { releaseSending } from '../../../src/delivery/queue/holds.ts';
@@ -11,6 +10,7 @@ import type { TestApp } from '../app.ts';
 import { mustSucceed } from '../campaign.ts';
 import { addPerson, cookieOf } from '../people.ts';
 import { png, uploadPicture } from '../pictures.ts';
+import { until } from '../until.ts';
 import type { Naming } from './filled-account.ts';
 
 /**
@@ -228,11 +228,11 @@ async function previewed(app: TestApp, upload_id: string, mapping: readonly stri
   const plan = { upload_id, contact_type_id: 1, mapping };
   const { status, text } = await app.one.call('POST', '/contacts/imports/preview', { json: plan });
   if (status !== 200) throw new Error(text);
-  for (;;) {
+  await until(async () => {
     const { message } = (await app.one.call('GET', '/contacts/imports/progress', { query: { upload_id } })).body;
-    if (message.upload.state === 'looked') return upload_id;
-    await setImmediate();
-  }
+    return message.upload.state === 'looked';
+  });
+  return upload_id;
 }
 
 /** An export of another service. */
