@@ -4,6 +4,7 @@ import { listCustomFields } from '../audience/fields/custom-fields.ts';
 import type { ShownSource } from '../campaigns/shown-mail.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, recordUtr } from '../database/ownership.ts';
+import { preparedOnce } from '../database/prepared.ts';
 import { automationSchedules, automations, mailings, type Target } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { CheckedAudience } from '../delivery/checks/recipients-check.ts';
@@ -23,10 +24,26 @@ export type ListedSchedule = Omit<Schedule, 'template_json' | 'template_html'> &
   html_size: number;
 };
 
+const isAccounts = ownedBy(automations, sql.placeholder('accountId'));
+const automationQuery = preparedOnce((db) =>
+  db
+    .select()
+    .from(automations)
+    .where(and(isAccounts, eq(automations.utr, sql.placeholder('utr'))))
+    .prepare(),
+);
+const stepQuery = preparedOnce((db) =>
+  db
+    .select()
+    .from(automationSchedules)
+    .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
+    .where(and(eq(automationSchedules.utr, sql.placeholder('utr')), isAccounts))
+    .prepare(),
+);
+
 /** Returns the account's automation with this utr. Throws 404. */
 export function requireAutomation(db: Db, accountId: number, utr: unknown): Automation {
-  const where = and(ownedBy(automations, accountId), eq(automations.utr, recordUtr(utr)));
-  const automation = db.select().from(automations).where(where).get();
+  const automation = automationQuery(db).get({ accountId, utr: recordUtr(utr) });
   if (automation === undefined) throw notFound('Record not found');
   return automation;
 }
@@ -40,12 +57,7 @@ export function requireMail(db: Db, accountId: number, utr: unknown): { schedule
 
 /** Returns the step with this utr, which may be a mail, and its automation. Throws 404 if the account has no such step. */
 export function requireStep(db: Db, accountId: number, utr: unknown): { schedule: Schedule; automation: Automation } {
-  const row = db
-    .select()
-    .from(automationSchedules)
-    .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
-    .where(and(eq(automationSchedules.utr, recordUtr(utr)), ownedBy(automations, accountId)))
-    .get();
+  const row = stepQuery(db).get({ accountId, utr: recordUtr(utr) });
   if (row === undefined) throw notFound('Record not found');
   return { schedule: row.automation_schedules, automation: row.automations };
 }
@@ -56,14 +68,18 @@ const SIZES = {
   html_size: sql<number>`octet_length(${template_html})`,
 };
 
-/** Returns the steps of an automation in their order, without the code of mails. */
-export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
-  return db
+const listQuery = preparedOnce((db) =>
+  db
     .select({ ...LISTED, ...SIZES })
     .from(automationSchedules)
-    .where(eq(automationSchedules.automation_id, automationId))
+    .where(eq(automationSchedules.automation_id, sql.placeholder('automationId')))
     .orderBy(asc(automationSchedules.position))
-    .all();
+    .prepare(),
+);
+
+/** Returns the steps of an automation in their order, without the code of mails. */
+export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
+  return listQuery(db).all({ automationId });
 }
 
 /**

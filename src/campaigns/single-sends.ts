@@ -1,6 +1,6 @@
 /** Single sends as records: creates and finds them, and counts their audience. launch.ts launches them when they are due. */
 import { randomUUID } from 'node:crypto';
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { recomputeAndWait } from '../audience/segments/recompute.ts';
 import { checkedTargets } from '../audience/segments/segments.ts';
 import { trackingMode } from '../audience/tracking-choice.ts';
@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import { readMailCaps } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
 import { ownedBy, ownedRecord, recordUtr } from '../database/ownership.ts';
+import { preparedOnce } from '../database/prepared.ts';
 import {
   designTemplates,
   type LanguageVersion,
@@ -122,10 +123,17 @@ export function targetNames(targets: readonly Target[]): string[] {
   return targets.map(({ id, table }) => `${table}_${id}`);
 }
 
+const sendQuery = preparedOnce((db) =>
+  db
+    .select()
+    .from(singleSends)
+    .where(and(ownedBy(singleSends, sql.placeholder('accountId')), eq(singleSends.utr, sql.placeholder('utr'))))
+    .prepare(),
+);
+
 /** Returns the account's single send with this utr. Throws 404 if there is none. */
 export function requireSingleSend(db: Db, accountId: number, utr: unknown): SingleSend {
-  const where = and(ownedBy(singleSends, accountId), eq(singleSends.utr, recordUtr(utr)));
-  const send = db.select().from(singleSends).where(where).get();
+  const send = sendQuery(db).get({ accountId, utr: recordUtr(utr) });
   if (send === undefined) throw notFound('Record not found');
   return send;
 }

@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
+import { preparedOnce } from '../../database/prepared.ts';
 import {
   AUTOMATION_STATUS,
   type SegmentRule,
@@ -40,6 +41,16 @@ interface SyncOptions {
   field?: { name: string | null; customId: number | null };
 }
 
+const segmentsOfType = preparedOnce((db) => {
+  const { id, user_id, contact_type_id, rules, query_type } = segments;
+  return db
+    .select({ id, user_id, contact_type_id, rules, query_type })
+    .from(segments)
+    .where(and(eq(contact_type_id, sql.placeholder('typeId')), isNull(segments.deleted_at)))
+    .orderBy(asc(id))
+    .prepare();
+});
+
 /**
  * Updates these contacts (address ids) in every segment of a contact type. Call after the contacts have been written, inside
  * the same transaction. `now` is an ISO timestamp.
@@ -52,13 +63,8 @@ export function syncAfterContactChange(
   options: SyncOptions = {},
 ): void {
   wakeWaitingForTimes(db, typeId, people, now);
-  const { id, user_id, contact_type_id, rules, query_type } = segments;
-  const affected = db
-    .select({ id, user_id, contact_type_id, rules, query_type })
-    .from(segments)
-    .where(and(eq(segments.contact_type_id, typeId), isNull(segments.deleted_at)))
-    .orderBy(asc(segments.id))
-    .all()
+  const affected = segmentsOfType(db)
+    .all({ typeId })
     .filter(({ rules }) => options.field === undefined || hasRuleAbout(rules, options.field));
   const [first] = affected;
   if (first === undefined) return;
