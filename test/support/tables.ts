@@ -16,6 +16,8 @@ export class Tables {
   readonly #db: TestApp['db'];
   /** What reads each table, prepared once: there are many tables, and they are read after each request that writes. */
   readonly #readers: ReadonlyMap<string, Statement<[], unknown[]>>;
+  /** Tells of each table, in the order of the readers, whether it has a row: most have none, and each statement costs as much as some rows. */
+  readonly #filled: Statement<[], (0 | 1)[]>;
   #origin: Dump;
   #latest: { stamp: string; dump: Dump };
 
@@ -33,6 +35,9 @@ export class Tables {
         : columnsOf.all(name).map((column) => (column === LAST_USED ? 'NULL' : `"${column}"`));
     const reader = (name: string) => db.prepare<[], unknown[]>(`SELECT ${wanted(name).join()} FROM "${name}"`).raw();
     this.#readers = new Map(names.map((name) => [name, reader(name)]));
+    this.#filled = db
+      .prepare<[], (0 | 1)[]>(`SELECT ${names.map((name) => `EXISTS (SELECT 1 FROM "${name}")`).join()}`)
+      .raw();
     this.#origin = this.#read();
     this.#latest = { stamp: this.#stamp(), dump: this.#origin };
   }
@@ -87,7 +92,8 @@ export class Tables {
   }
 
   #read(): Dump {
-    return new Map([...this.#readers].map(([name, reader]) => [name, reader.all()]));
+    const filled = this.#filled.get() ?? [];
+    return new Map([...this.#readers].map(([name, reader], at) => [name, filled[at] === 1 ? reader.all() : []]));
   }
 
   /** Moves with every write of this connection and with every commit of another. */
