@@ -3,10 +3,8 @@
  * no mail leaves the machine.
  */
 
-import { lte, sql } from 'drizzle-orm';
 import { decodeWords } from 'postal-mime';
 import type { Db } from '../../database/open.ts';
-import { outbox } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
@@ -27,8 +25,12 @@ const ACCEPTED: Outcome = {
   reply: sentence('kept_in_outbox'),
 };
 
-/** SQL for the total size of each mail and all newer mails. SQLite reads the lengths from the row headers. */
-const UP_TO_HERE = sql`SELECT id, sum(length(raw)) OVER (ORDER BY id DESC) AS bytes FROM outbox`;
+const INSERT = `INSERT INTO outbox (user_id, mailing_id, envelope_from, envelope_to, "from", "to", subject, raw, created_at)
+  VALUES (@user_id, @mailing_id, @envelope_from, @envelope_to, @from, @to, @subject, @raw, @created_at)`;
+const DELETE_OLD = `DELETE FROM outbox WHERE id <= (SELECT max(id) - ${MAX_MAILS} FROM outbox)`;
+/** Compares the total size of each mail and all newer mails. SQLite reads the lengths from the row headers. */
+const DELETE_BEYOND_SIZE = `DELETE FROM outbox WHERE id <= (SELECT max(id) FROM
+  (SELECT id, sum(length(raw)) OVER (ORDER BY id DESC) AS bytes FROM outbox) WHERE bytes > ${MAX_BYTES})`;
 
 interface Waiting {
   handoff: Handoff;
@@ -72,7 +74,8 @@ export class OutboxCourier implements Courier {
       return raw === null ? [] : [{ ...waiting, raw }];
     });
     try {
-      inTransaction(this.#db, (tx) => {
+      inTransaction(this.#db, () => {
+        const { $client } = this.#db;
         for (const { handoff, owner, raw } of built) {
           const mail = {
             user_id: owner.accountId,
@@ -80,18 +83,10 @@ export class OutboxCourier implements Courier {
             envelope_from: handoff.from,
             envelope_to: handoff.to,
           };
-          tx.insert(outbox)
-            .values({ ...mail, ...shownFields(raw), raw, created_at })
-            .run();
+          $client.prepare(INSERT).run({ ...mail, ...shownFields(raw), raw, created_at });
         }
-        tx.delete(outbox)
-          .where(lte(outbox.id, sql`(SELECT max(id) - ${MAX_MAILS} FROM outbox)`))
-          .run();
-        if (built.some(({ raw }) => raw.length > LARGE_BYTES)) {
-          tx.delete(outbox)
-            .where(lte(outbox.id, sql`(SELECT max(id) FROM (${UP_TO_HERE}) WHERE bytes > ${MAX_BYTES})`))
-            .run();
-        }
+        $client.prepare(DELETE_OLD).run();
+        if (built.some(({ raw }) => raw.length > LARGE_BYTES)) $client.prepare(DELETE_BEYOND_SIZE).run();
       });
       for (const { resolve } of built) resolve(ACCEPTED);
     } catch (error) {
