@@ -133,4 +133,9 @@ function queryPairsOf([name, value]: [string, unknown]): [string, string][] {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-const urlencoded = (pairs: [string, string][]) => new URLSearchParams(pairs).toString();
+/** Encodes each text once: a long hostile one stands in every parameter of a request. */
+function urlencoded(pairs: [string, string][]): string {
+  const texts = new Set(pairs.flat());
+  const encoded = new Map([...texts].map((text) => [text, new URLSearchParams([['', text]]).toString().slice(1)]));
+  return pairs.map((pair) => pair.map((text) => encoded.get(text)).join('=')).join('&');
+}
