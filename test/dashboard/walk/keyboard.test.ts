@@ -1,16 +1,21 @@
 /** What a keyboard does in the dashboard, in a real browser. */
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { startApp } from '../../support/app.ts';
 import { findBarriers, launch, openTab } from '../../support/dashboard/browser.ts';
-import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
+import { gallery } from '../../support/dashboard/gallery.tsx';
+import { addPerson, cookieOf } from '../../support/people.ts';
 import { skipWithout } from '../../support/tools.ts';
-import { startWalked } from './walked-service.ts';
 
 t.test('the dashboard by keyboard', { skip: skipWithout('chromium') }, async (t) => {
   const browser = await launch(t);
-  const { origin, cookies } = await startWalked(t, HOSTILE_NAMES);
+  const app = await startApp(t);
+  await app.fastify.register(gallery);
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 });
+  const origin = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`;
 
   t.test('the keys show their list, search, and lead to screens, but not while somebody types', async (t) => {
-    const { page } = await openTab(t, browser, origin, { cookie: cookies.filled });
+    const { page } = await openTab(t, browser, origin, { cookie: cookieOf(app, addPerson(app)) });
     await page.goto(`${origin}/gallery`);
     // One of its fields has a problem, and so the focus.
     await page.evaluate('document.activeElement.blur()');
