@@ -24,7 +24,7 @@ export function singleSendErrors(
   const { db } = deps;
   const errors: [string, Said][] = [];
   const reference = (field: keyof SingleSendInput, exists: boolean) => {
-    if (!exists) errors.push([field, messages.selected(field)]);
+    if (!exists) errors.push([field, messages.gone(field)]);
   };
   const { template_id, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = input;
   if (template_id !== undefined) reference('template_id', hasTemplate(db, accountId, template_id));

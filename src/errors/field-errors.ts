@@ -16,6 +16,7 @@ export function fieldLabel(field: string): string {
 export const messages = {
   required: (field: string) => sentence('field_required', { field: fieldLabel(field) }),
   selected: (field: string) => sentence('field_selected', { field: fieldLabel(field) }),
+  gone: (field: string) => sentence('field_gone', { field: fieldLabel(field) }),
   email: (field: string) => sentence('field_email', { field: fieldLabel(field) }),
   integer: (field: string) => sentence('field_integer', { field: fieldLabel(field) }),
   string: (field: string) => sentence('field_string', { field: fieldLabel(field) }),

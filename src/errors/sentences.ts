@@ -133,6 +133,7 @@ export const SENTENCES = {
   // Errors of a field.
   field_required: 'The {field} field is required.',
   field_selected: 'The selected {field} is invalid.',
+  field_gone: 'The selected {field} is invalid.',
   field_email: 'The {field} must be a valid email address.',
   field_integer: 'The {field} must be an integer.',
   field_string: 'The {field} must be a string.',

@@ -5,7 +5,7 @@ import type { installation as english } from './words.en.ts';
 export const installation: Translation<typeof english> = {
   'settings.health': 'Zustand',
   'health.well': 'Alles ist in Ordnung.',
-  'health.problems': { one: 'Einen Punkt bitte prüfen.', other: '{count} Punkte bitte prüfen.' },
+  'health.problems': { one: 'Bitte einen Punkt prüfen.', other: 'Bitte {count} Punkte prüfen.' },
   'health.ok': 'In Ordnung',
   'health.warn': 'Bitte prüfen',
   'health.fail': 'Gestört',
@@ -16,7 +16,7 @@ export const installation: Translation<typeof english> = {
   'health.go.DNS': 'Absender öffnen',
   'health.go.SMTP server': 'SMTP-Server öffnen',
   'health.address.unset':
-    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner.',
+    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf dem Server, auf dem Sendlark läuft.',
   'health.address.go': 'Tracking-Domain festlegen',
   'health.address.seen': 'Geprüft: {time}.',
   'health.address.unseen': 'Links in Mails verwenden die Tracking-Domain. Sie wurde noch nicht geprüft.',
@@ -28,12 +28,13 @@ export const installation: Translation<typeof english> = {
   'bounces.elsewhere': 'Bounces gehen an {domain}, aber Sendlark empfängt sie nicht selbst.',
   'bounces.taken': 'Bounces gehen an {domain} und werden bei {listens} empfangen.',
   'bounces.test': 'Testmail senden',
-  'bounces.mx': 'Der MX-Eintrag von {domain} muss diesen Rechner nennen, und die Firewall muss Port 25 durchlassen.',
+  'bounces.mx':
+    'Der MX-Eintrag von {domain} muss den Server nennen, auf dem Sendlark läuft, und die Firewall muss Port 25 durchlassen.',
   'bounces.step.domain': 'Wählen Sie für Bounces eine Subdomain Ihrer Domain, etwa {domain}.',
   'bounces.step.mx':
-    'Tragen Sie dort, wo Ihre Domain verwaltet wird, für {domain} einen MX-Eintrag ein, der diesen Rechner nennt.',
+    'Tragen Sie dort, wo Ihre Domain verwaltet wird, für {domain} einen MX-Eintrag ein, der den Server nennt, auf dem Sendlark läuft.',
   'bounces.step.settings':
-    'Wer den Rechner betreut, setzt BOUNCE_DOMAIN={domain} und BOUNCE_LISTEN=0.0.0.0:25 und startet Sendlark neu.',
+    'Wer den Server betreut, setzt BOUNCE_DOMAIN={domain} und BOUNCE_LISTEN=0.0.0.0:25 und startet Sendlark neu.',
   'bounces.step.firewall': 'Öffnen Sie in der Firewall Port 25 für eingehende Verbindungen.',
   'health.version': 'Version',
   'health.node': 'Node.js',
@@ -59,7 +60,7 @@ export const installation: Translation<typeof english> = {
   'health.why.Settings':
     'Links in Mails, Abmelden mit einem Klick und die IP-Adressen im Protokoll hängen von den Einstellungen ab.',
   'health.why.Disk': 'Ist die Festplatte voll, wird nichts gesendet, importiert oder gespeichert.',
-  'health.why.Clock': 'Zeitpläne und Automationen folgen der Uhr des Rechners.',
+  'health.why.Clock': 'Zeitpläne und Automationen folgen der Uhr des Servers.',
   'health.why.Sending': 'Solange der Versand pausiert ist, wird nichts gesendet.',
   'health.why.Background':
     'Hintergrundaufgaben senden Mails, nehmen Kontakte in Automationen auf und halten Segmente aktuell.',
@@ -94,7 +95,7 @@ export const installation: Translation<typeof english> = {
     'Verwenden Sie Sendeknoten, wenn eine IP-Adresse oder eine Verbindung zum SMTP-Server nicht reicht. Setzen Sie dazu NATS_URL.',
   'nodes.none.title': 'Noch kein Sendeknoten',
   'nodes.none.text':
-    'Starten Sie auf jedem Rechner, der senden soll, einen Sendeknoten: mit derselben NATS_URL und dem Befehl sendlark node. Er erscheint hier nach wenigen Sekunden.',
+    'Starten Sie auf jedem Server, der senden soll, einen Sendeknoten: mit derselben NATS_URL und dem Befehl sendlark node. Er erscheint hier nach wenigen Sekunden.',
   'health.go.Nodes': 'Sendeknoten öffnen',
   'health.name.Nodes': 'Sendeknoten',
   'health.name.Silent nodes': 'Sendeknoten, die sich nicht melden',

@@ -13,7 +13,8 @@ export const installation = {
   'health.go.Backup': 'Open backups',
   'health.go.DNS': 'Open senders',
   'health.go.SMTP server': 'Open SMTP servers',
-  'health.address.unset': 'There is no tracking domain yet, so links in e-mails work on this computer only.',
+  'health.address.unset':
+    'There is no tracking domain yet, so links in e-mails work only on the server that Sendlark runs on.',
   'health.address.go': 'Set tracking domain',
   'health.address.seen': 'Checked {time}.',
   'health.address.unseen': 'Links in e-mails use the tracking domain. It has not been checked yet.',
@@ -25,11 +26,13 @@ export const installation = {
   'bounces.elsewhere': 'Bounces go to {domain}, but Sendlark does not receive them itself.',
   'bounces.taken': 'Bounces go to {domain} and are received at {listens}.',
   'bounces.test': 'Send a test e-mail',
-  'bounces.mx': 'The MX record of {domain} has to name this computer, and the firewall has to let port 25 through.',
+  'bounces.mx':
+    'The MX record of {domain} has to name the server that Sendlark runs on, and the firewall has to let port 25 through.',
   'bounces.step.domain': 'Choose a subdomain of your domain for bounces, such as {domain}.',
-  'bounces.step.mx': 'Where your domain is managed, add an MX record for {domain} that names this computer.',
+  'bounces.step.mx':
+    'Where your domain is managed, add an MX record for {domain} that names the server that Sendlark runs on.',
   'bounces.step.settings':
-    'Whoever looks after the computer sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and restarts Sendlark.',
+    'Whoever looks after the server sets BOUNCE_DOMAIN={domain} and BOUNCE_LISTEN=0.0.0.0:25, and restarts Sendlark.',
   'bounces.step.firewall': 'Open port 25 of the firewall for incoming connections.',
   'health.version': 'Version',
   'health.node': 'Node.js',
@@ -55,7 +58,7 @@ export const installation = {
   'health.why.Settings':
     'Links in e-mails, one-click unsubscribe and the IP addresses in the audit log depend on the settings.',
   'health.why.Disk': 'With a full disk nothing is sent, imported or saved.',
-  'health.why.Clock': 'Schedules and automations follow the clock of the computer.',
+  'health.why.Clock': 'Schedules and automations follow the clock of the server.',
   'health.why.Sending': 'While sending is paused, nothing is sent.',
   'health.why.Background': 'Background tasks send mail, add contacts to automations and keep segments up to date.',
   'health.why.SMTP server': 'The SMTP server sends all your e-mail.',
@@ -85,7 +88,7 @@ export const installation = {
   'nodes.off.text': 'Use sender nodes when one IP address or one SMTP connection is not enough. Set NATS_URL to start.',
   'nodes.none.title': 'No sender node yet',
   'nodes.none.text':
-    'Start one on each computer that should send: with the same NATS_URL, and the command sendlark node. It appears here within seconds.',
+    'Start one on each server that should send: with the same NATS_URL, and the command sendlark node. It appears here within seconds.',
   'health.go.Nodes': 'Open sender nodes',
   'health.name.Nodes': 'Sender nodes',
   'health.name.Silent nodes': 'Silent sender nodes',

@@ -1,7 +1,9 @@
 /** Composing a mailing by sending forms, without scripts. */
 import t, { type Test } from 'tap';
 import type { Role } from '../../src/database/schema/index.ts';
+import { messages } from '../../src/errors/field-errors.ts';
 import { recordSeenDomains, type SeenDomain } from '../../src/installation/health-checks/doctor-findings.ts';
+import { Language } from '../../src/ui/words/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { HOSTILE } from '../support/dashboard/filled-account.ts';
 import { addPerson, cookieOf, FROM_PAGE } from '../support/people.ts';
@@ -509,6 +511,24 @@ t.test('a page that is refused for several reasons says each in the language of 
   t.equal(status, 422);
   t.match(text, 'Bei „Suche“ muss ein Text stehen.');
   t.match(text, /Bei „before id“ muss eine ganze Zahl stehen\./);
+});
+
+t.test('a refused text names the field as the page does, and what was deleted', async (t) => {
+  const { app } = await readyToSend(t);
+  const languages = [
+    ['en', 'There is an error in the preview text: ', 'The topic no longer exists. Choose another.'],
+    ['de', 'Im Feld „Vorschautext“ ist ein Fehler: ', 'Was bei „Thema“ gewählt ist, gibt es nicht mehr.'],
+  ] as const;
+  for (const [code, fault, gone] of languages) {
+    const ada = writer(app, 'editor', code, code);
+    const utr = await begin(t, ada);
+    const { send } = await ada.open(`/campaigns/${utr}/edit/content`);
+    t.match(await send({ ...CONTENT, preheader: '((if plan))((if))' }), { status: 422, text: fault });
+    t.match(new Language(code).sentence(messages.gone('unsubscribe_group_id')), gone);
+    const { send: choose } = await ada.open(`/campaigns/${utr}/edit/audience`);
+    const below = new Language(code).say('problem.field_gone');
+    t.match(await choose({ ...AUDIENCE, unsubscribe_group_id: '99' }), { status: 422, text: below });
+  }
 });
 
 t.test("a schedule begins in the reader's own zone where none was set for the installation", async (t) => {

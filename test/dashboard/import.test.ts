@@ -117,10 +117,10 @@ t.test(
       'Import: add 1, change 1',
       'Still unsubscribed or suppressed',
       'ada@example.org',
-      'The email must be a valid e-mail address.',
+      'The e-mail address is not valid.',
     ])
       t.match(shown, part);
-    const failed = /<bdi>none<\/bdi><\/td><td[^>]*>The email must be a valid e-mail address\./;
+    const failed = /<bdi>none<\/bdi><\/td><td[^>]*>The e-mail address is not valid\./;
     t.match(shown, failed, 'a failed row has its value and the reason');
     t.notMatch(shown, HOSTILE);
     t.notMatch(shown, 'Columns not imported');

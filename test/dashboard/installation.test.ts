@@ -96,7 +96,7 @@ t.test('the health page says where returned mail is taken in', async (t) => {
   const app = await startApp(t, { BOUNCE_DOMAIN: 'bounces.example.com', BOUNCE_LISTEN: '0.0.0.0:2525' });
   const { text } = await app.page('GET', '/settings/health', { headers: { cookie: cookieOf(app, addPerson(app)) } });
   t.match(text, 'Bounces go to bounces.example.com and are received at 0.0.0.0:2525');
-  t.match(text, 'The MX record of bounces.example.com has to name this computer');
+  t.match(text, 'The MX record of bounces.example.com has to name the server that Sendlark runs on');
   app.askDns(await startDns(t, {}));
   const headers = { cookie: cookieOf(app, addPerson(app, 'owner', { name: 'Olga' })), 'sec-fetch-site': 'same-origin' };
   const tested = await app.page('POST', '/settings/health/returned-mail', { headers });

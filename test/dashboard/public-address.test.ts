@@ -27,7 +27,7 @@ t.test('from Home to the form, which says what is missing, saves it, and is done
   const { get, post } = await signedIn(t);
   t.match(await get('/'), '<a href="/settings/sending#address">Set your tracking domain</a>');
   const before = await get('/settings/sending');
-  t.match(before, 'links in e-mails work on this computer only');
+  t.match(before, 'links in e-mails work only on the server that Sendlark runs on');
   t.ok(before.indexOf('id="address"') < before.indexOf('No SMTP server yet'), 'what is missing comes first');
   t.notMatch(before, '/settings/sending/address/look');
   t.match(await get('/settings/sending/new'), 'href="/settings/sending#address"');

@@ -81,10 +81,10 @@ t.test('a relay is added, tested, put right and used by clicking', { skip: skipW
   await page.getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByText('The SMTP server was added.').waitFor();
   t.notMatch(await page.content(), 'canary');
-  await testNow('comes from an authority that this computer does not trust', 'self-signed certificate');
+  await testNow('comes from an authority that Sendlark does not trust', 'self-signed certificate');
   await look('relay-certificate');
 
-  await page.getByLabel('Encryption').selectOption('None: this computer or private network only');
+  await page.getByLabel('Encryption').selectOption('None: same server or private network only');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').waitFor();
   await testNow('The server refuses user name or password.', 'wrong password');

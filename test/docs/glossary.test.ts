@@ -11,7 +11,7 @@ import * as englishDesigner from '../../src/templates/designs/screens/browser/pa
 import { de } from '../../src/ui/words/de/index.ts';
 import { sentenceFields, sentences } from '../../src/ui/words/de/sentences.ts';
 import { en } from '../../src/ui/words/en/index.ts';
-import { sentences as englishSentences } from '../../src/ui/words/en/sentences.ts';
+import { sentenceFields as englishFields, sentences as englishSentences } from '../../src/ui/words/en/sentences.ts';
 import { EVENTS } from '../../src/webhooks/operations/event-types.ts';
 import { ROOT } from '../support/documents.ts';
 
@@ -21,6 +21,7 @@ const TEXTS = {
   de,
   'sentences in English': { ...SENTENCES, ...englishSentences },
   'sentences in German': sentences,
+  'fields in English': englishFields,
   'fields in German': sentenceFields,
   'pages in English': englishPages,
   'pages in German': germanPages,

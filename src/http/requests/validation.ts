@@ -47,7 +47,7 @@ export class FieldErrorCollector {
 
   /** Adds `The selected … is invalid.` if the field passed its schema but its record does not exist for the caller. */
   reference(field: string, exists: () => boolean): void {
-    if (!this.has(field) && !exists()) this.add(field, messages.selected(field));
+    if (!this.has(field) && !exists()) this.add(field, messages.gone(field));
   }
 
   /** Adds `The … has already been taken.`; the response's Location header names the record that has the value. */

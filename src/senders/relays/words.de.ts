@@ -13,7 +13,7 @@ export const relays: Translation<typeof english> = {
     'Die Tracking-Domain wurde gespeichert. Links in Mails verwenden sie ab jetzt. Prüfen Sie sie von außen.',
   'address.title': 'Tracking-Domain',
   'address.none':
-    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf diesem Rechner: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand pausiert, bis Sie eine festlegen.',
+    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf dem Server, auf dem Sendlark läuft: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand pausiert, bis Sie eine festlegen.',
   'address.environment':
     'Die Tracking-Domain ist auf dem Server festgelegt (PUBLIC_URL) und lässt sich nur dort ändern.',
   'address.field': 'Webadresse für Links, Bilder und Abmeldeseiten',
@@ -23,14 +23,14 @@ export const relays: Translation<typeof english> = {
     'Der erste SMTP-Server dieser Liste, der funktioniert, sendet die Mails. Fällt er aus, übernimmt der nächste.',
   'smtp.none.title': 'Noch kein SMTP-Server',
   'smtp.none.text':
-    'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie bleibt im Test-Postausgang, wo Sie sie lesen können. Server, Port, Benutzername und Passwort bekommen Sie von Ihrem SMTP-Anbieter.',
+    'Ohne SMTP-Server verlässt keine Mail Sendlark: Sie bleibt im Test-Postausgang, wo Sie sie lesen können. Server, Port, Benutzername und Passwort bekommen Sie von Ihrem SMTP-Anbieter.',
   'smtp.add': 'SMTP-Server hinzufügen',
   'smtp.change': '{name} bearbeiten',
   'smtp.back': 'Alle SMTP-Server',
   'smtp.environment':
     'Auf dem Server ist SMTP_URL gesetzt: Mails werden von {relays} gesendet, und die SMTP-Server unten werden nicht verwendet.',
   'smtp.noAddress':
-    'Der Versand ist pausiert, bis Sie eine Tracking-Domain festlegen: Links in Mails würden nur auf diesem Rechner funktionieren.',
+    'Der Versand ist pausiert, bis Sie eine Tracking-Domain festlegen: Links in Mails würden nur auf dem Server funktionieren, auf dem Sendlark läuft.',
   'smtp.noAddress.go': 'Tracking-Domain festlegen',
   'smtp.queued': {
     one: '{count} Mail wartet und wird gesendet, sobald Sie einen SMTP-Server hinzufügen.',
@@ -57,9 +57,9 @@ export const relays: Translation<typeof english> = {
   'smtp.field.security': 'Verschlüsselung',
   'smtp.security.starttls': 'STARTTLS (meist Port 587)',
   'smtp.security.implicit': 'TLS (meist Port 465)',
-  'smtp.security.none': 'Keine: nur dieser Rechner oder privates Netz',
+  'smtp.security.none': 'Keine: nur derselbe Server oder privates Netz',
   'smtp.hint.security':
-    'Für TLS braucht der Server ein gültiges Zertifikat. Ohne Verschlüsselung gehen Mails nur an diesen Rechner oder in ein privates Netz.',
+    'Für TLS braucht der Server ein gültiges Zertifikat. Ohne Verschlüsselung gehen Mails nur an einen SMTP-Server auf demselben Server wie Sendlark oder in einem privaten Netz.',
   'smtp.field.port': 'Port',
   'smtp.field.username': 'Benutzername',
   'smtp.hint.username': 'Leer lassen, wenn der Server keinen verlangt.',

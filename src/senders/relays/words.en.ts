@@ -9,7 +9,7 @@ export const relays = {
   'settings.done.address': 'The tracking domain was saved. Links in e-mails use it from now on. Check it from outside.',
   'address.title': 'Tracking domain',
   'address.none':
-    'There is no tracking domain yet, so links in e-mails work on this computer only: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
+    'There is no tracking domain yet, so links in e-mails work only on the server that Sendlark runs on: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
   'address.environment': 'The tracking domain is set on the server (PUBLIC_URL) and can only be changed there.',
   'address.field': 'Web address for links, images and unsubscribe pages',
   'address.hint': 'Such as https://mail.example.com, with nothing after it. One-click unsubscribe needs https.',
@@ -17,14 +17,14 @@ export const relays = {
   'smtp.text': 'Mail is sent by the first SMTP server in this list that works. If it fails, the next one takes over.',
   'smtp.none.title': 'No SMTP server yet',
   'smtp.none.text':
-    'Without an SMTP server no mail leaves this computer: it stays in the test outbox, where you can read it. Your SMTP provider gives you a server, a port, a user name and a password.',
+    'Without an SMTP server no mail leaves Sendlark: it stays in the test outbox, where you can read it. Your SMTP provider gives you a server, a port, a user name and a password.',
   'smtp.add': 'Add SMTP server',
   'smtp.change': 'Edit {name}',
   'smtp.back': 'All SMTP servers',
   'smtp.environment':
     'SMTP_URL is set on the server, so mail is sent by {relays}, and the SMTP servers below are not used.',
   'smtp.noAddress':
-    'Sending is paused until you set a tracking domain: links in e-mails would work on this computer only.',
+    'Sending is paused until you set a tracking domain: links in e-mails would work only on the server that Sendlark runs on.',
   'smtp.noAddress.go': 'Set tracking domain',
   'smtp.queued': {
     one: '{count} e-mail is waiting. It is sent as soon as you add an SMTP server.',
@@ -51,9 +51,9 @@ export const relays = {
   'smtp.field.security': 'Encryption',
   'smtp.security.starttls': 'STARTTLS (mostly port 587)',
   'smtp.security.implicit': 'TLS (mostly port 465)',
-  'smtp.security.none': 'None: this computer or private network only',
+  'smtp.security.none': 'None: same server or private network only',
   'smtp.hint.security':
-    'For TLS the server needs a valid certificate. Without encryption, mail goes only to this computer or a private network.',
+    'For TLS the server needs a valid certificate. Without encryption, mail goes only to an SMTP server on the same server as Sendlark or in a private network.',
   'smtp.field.port': 'Port',
   'smtp.field.username': 'User name',
   'smtp.hint.username': 'Leave empty if the server asks for none.',

@@ -10,7 +10,7 @@ export const providers: Translation<typeof english> = {
   'settings.done.roleMailDeleted': 'Die Mail wurde gelöscht.',
   'roleMails.title': 'Feedback-Loops und Mails an abuse@ und postmaster@',
   'roleMails.off':
-    'Wer den Rechner betreut, kann BOUNCE_LISTEN setzen. Dann empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an die Adressen abuse@ und postmaster@ Ihrer Domain für Bounces.',
+    'Wer den Server betreut, kann BOUNCE_LISTEN setzen. Dann empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an die Adressen abuse@ und postmaster@ Ihrer Domain für Bounces.',
   'roleMails.text':
     'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
   'roleMails.none': 'Keine Mail zu lesen.',
@@ -46,7 +46,8 @@ export const providers: Translation<typeof english> = {
   'providers.refusedLast': 'Eine Meldung wurde abgewiesen ({time}):',
   'providers.refusal.signature':
     'Die Signatur passt nicht. Prüfen Sie, ob der Schlüssel zu dieser Adresse gehört. Wenn nicht, löschen Sie die Adresse und erstellen Sie eine neue mit dem richtigen Schlüssel.',
-  'providers.refusal.expired': 'Die Signatur ist älter als ein Tag. Prüfen Sie die Uhr dieses Rechners.',
+  'providers.refusal.expired':
+    'Die Signatur ist älter als ein Tag. Prüfen Sie die Uhr des Servers, auf dem Sendlark läuft.',
   'providers.refusal.login':
     'Das Passwort der Meldung fehlte oder war falsch. Tragen Sie beim Anbieter das Passwort ein, das Sie hier gewählt haben.',
   'providers.refusal.topic':

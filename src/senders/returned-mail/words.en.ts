@@ -6,7 +6,7 @@ export const providers = {
   'settings.done.roleMailDeleted': 'The e-mail was deleted.',
   'roleMails.title': 'Feedback loops, and mail to abuse@ and postmaster@',
   'roleMails.off':
-    'Whoever looks after the computer can set BOUNCE_LISTEN. Sendlark then receives complaints from feedback loops of mail providers, and mail to the addresses abuse@ and postmaster@ of your domain for bounces.',
+    'Whoever looks after the server can set BOUNCE_LISTEN. Sendlark then receives complaints from feedback loops of mail providers, and mail to the addresses abuse@ and postmaster@ of your domain for bounces.',
   'roleMails.text':
     'Register the first of these addresses at the feedback loops of mail providers. Contacts who mark your e-mail as spam there are then suppressed automatically.',
   'roleMails.none': 'No e-mails to read.',
@@ -42,7 +42,8 @@ export const providers = {
   'providers.refusedLast': 'A report was refused {time}:',
   'providers.refusal.signature':
     'its signature does not match. Check that the key belongs to this address. If it does not, delete the address and create another with the right key.',
-  'providers.refusal.expired': 'its signature is older than a day. Check the clock of this computer.',
+  'providers.refusal.expired':
+    'its signature is older than a day. Check the clock of the server that Sendlark runs on.',
   'providers.refusal.login':
     'its password was missing or wrong. Enter at the provider the password that you chose here.',
   'providers.refusal.topic':

@@ -6,7 +6,7 @@ import type { LanguageCode } from '../../languages.ts';
 import { de } from './de/index.ts';
 import { sentenceFields, sentences } from './de/sentences.ts';
 import { en } from './en/index.ts';
-import { sentences as englishSentences } from './en/sentences.ts';
+import { sentenceFields as englishFields, sentences as englishSentences } from './en/sentences.ts';
 import type { Entry, Translation, ValuesOf } from './translation.ts';
 
 type English = typeof en;
@@ -35,7 +35,7 @@ export interface Words {
 }
 
 const WORDS: Readonly<Record<LanguageCode, Words & { readonly texts: Translation<English> }>> = {
-  en: { texts: en, sentences: englishSentences, fields: {} },
+  en: { texts: en, sentences: englishSentences, fields: englishFields },
   de: { texts: de, sentences, fields: sentenceFields },
 };
 
@@ -96,7 +96,7 @@ export class Language {
   /** Returns a value of a sentence as a text. The value of `file_too_large` is a number of bytes. */
   #value(code: SentenceCode, name: string, value: Said | number): string {
     const { fields } = this.#words;
-    if (name === 'field' && code.startsWith('field_'))
+    if (name === 'field' && (code.startsWith('field_') || code === 'content_invalid'))
       return (Object.hasOwn(fields, String(value)) && fields[String(value)]) || String(value);
     if (typeof value === 'number') return code === 'file_too_large' ? this.bytes(value) : this.number(value);
     if (name === 'language')

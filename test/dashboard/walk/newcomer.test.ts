@@ -102,7 +102,7 @@ async function walk(page: Page, hands: Hands, welcome: string, sink: Sink): Prom
   const { hostname, port } = new URL(sink.url);
   await hands.type(field('Name'), 'Provider');
   await hands.type(field('Server'), hostname);
-  await hands.pick(field('Encryption'), 'None: this computer or private network only');
+  await hands.pick(field('Encryption'), 'None: same server or private network only');
   await hands.type(field('Port'), port);
   await hands.press(button('Add'));
 

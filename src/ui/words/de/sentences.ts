@@ -45,7 +45,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   cause_content: 'Der empfangende Server nimmt diese Art von Inhalt nicht an.',
   cause_sender: 'Der empfangende Server nimmt die Absenderadresse nicht an.',
   cause_policy:
-    'Der empfangende Server lehnt die Mail ab: wegen des Rufs Ihrer Domain, der Echtheit des Absenders oder des Inhalts.',
+    'Der empfangende Server lehnt die Mail ab: wegen des Rufs oder der Authentifizierung Ihrer Domain oder wegen des Inhalts.',
   cause_policy_for_now:
     'Der empfangende Server nimmt die Mail noch nicht an: wegen des Rufs Ihrer Domain, wegen der Menge, oder weil er Mails neuer Absender erst beim zweiten Versuch annimmt.',
   cause_route: 'Der empfangende Server war nicht erreichbar.',
@@ -80,9 +80,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_mail: 'Die Mail „{subject}“ kann nicht gesendet werden: {problem}',
   held_by_relay: 'Der SMTP-Server nimmt keine Mails an: {reply}',
   held_by_refusal:
-    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen des Empfängers. Die Mail an diesen Empfänger wartet: {reply}',
+    'Der SMTP-Server lehnt Mails wegen des Absenders oder wegen des Servers ab, auf dem Sendlark läuft, nicht wegen des Empfängers. Die Mail an diesen Empfänger wartet: {reply}',
   held_by_refusals:
-    'Der SMTP-Server lehnt Mails wegen des Absenders oder dieses Rechners ab, nicht wegen der Empfänger. Die Mails an {count} Empfänger in Folge warten: {reply}',
+    'Der SMTP-Server lehnt Mails wegen des Absenders oder wegen des Servers ab, auf dem Sendlark läuft, nicht wegen der Empfänger. Die Mails an {count} Empfänger in Folge warten: {reply}',
   held_errors_found: 'Die Prüfung fand Fehler in der Mail: {errors}',
   held_check_failed: 'Die Prüfung fand Fehler in der Mail: {codes}',
   found_in_variant: 'in Variante {name}: {error}',
@@ -115,8 +115,9 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Eine Regel des Segments „{segment}“ passt nicht zum eigenen Feld {field}, das jetzt vom Typ {type} ist',
   held_restored: 'Aus einer Sicherung wiederhergestellt, die nicht weiß, wem danach schon gesendet wurde',
   held_clock:
-    'Die Uhr dieses Rechners ist {days} Tage weiter als beim letzten Lauf von Sendlark: Es wird nichts gesendet, bis Sie den Versand fortsetzen oder die Uhr richtig stellen',
-  held_settings: 'Es gibt keine Tracking-Domain, deshalb würden Abmeldelinks nur auf diesem Rechner funktionieren',
+    'Die Uhr des Servers, auf dem Sendlark läuft, ist {days} Tage weiter als beim letzten Lauf von Sendlark: Es wird nichts gesendet, bis Sie den Versand fortsetzen oder die Uhr richtig stellen',
+  held_settings:
+    'Es gibt keine Tracking-Domain, deshalb würden Abmeldelinks nur auf dem Server funktionieren, auf dem Sendlark läuft',
   mail_sender_deleted: 'Der Absender der Mail wurde gelöscht',
   mail_sender_unverified: 'Der Absender der Mail ist noch nicht bestätigt',
   mail_sender_address: 'Der Absender der Mail hat keine gültige Adresse',
@@ -125,6 +126,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
 
   field_required: 'Bitte füllen Sie das Feld „{field}“ aus.',
   field_selected: 'Was bei „{field}“ gewählt ist, gibt es nicht.',
+  field_gone: 'Was bei „{field}“ gewählt ist, gibt es nicht mehr. Wählen Sie etwas anderes.',
   field_email: 'Bei „{field}“ muss eine gültige E-Mail-Adresse stehen.',
   field_integer: 'Bei „{field}“ muss eine ganze Zahl stehen.',
   field_string: 'Bei „{field}“ muss ein Text stehen.',
@@ -208,7 +210,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   settings_address:
     'Legen Sie eine Tracking-Domain fest, unter Einstellungen › SMTP-Server oder als PUBLIC_URL; bis dahin ist der Versand pausiert.',
   settings_no_relay: 'Es gibt keinen SMTP-Server: Mails bleiben im Test-Postausgang.',
-  settings_no_address: 'Es gibt keine Tracking-Domain: Links in Mails funktionieren nur auf diesem Rechner.',
+  settings_no_address:
+    'Es gibt keine Tracking-Domain: Links in Mails funktionieren nur auf dem Server, auf dem Sendlark läuft.',
   settings_no_https: 'Die Tracking-Domain ist nicht https: Abmelden mit einem Klick braucht https.',
   settings_no_proxy:
     'Die Tracking-Domain ist https, und TRUST_PROXY ist aus: Nennen Sie dort den Reverse-Proxy, bei dem TLS endet.',
@@ -280,6 +283,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
 /** The names of fields in sentences about them, by their English name; other fields keep that name. */
 export const sentenceFields: Readonly<Record<string, string>> = {
   email: 'E-Mail',
+  'alt email': 'Zweite E-Mail-Adresse',
   'email address': 'E-Mail-Adresse',
   name: 'Name',
   role: 'Rolle',
@@ -320,4 +324,20 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   description: 'Beschreibung',
   'select field': 'Feld',
   'select operator': 'Vergleich',
+  subject: 'Betreff',
+  preheader: 'Vorschautext',
+  text: 'Text',
+  'template html': 'HTML',
+  'template json': 'MJML',
+  'template id': 'Vorlage',
+  'sender id': 'Absender',
+  'unsubscribe group id': 'Thema',
+  'recipient id': 'Liste oder Segment',
+  'exclude specific recipient id': 'Ausgeschlossen',
+  'automation for': 'Liste oder Segment',
+  'goal segment id': 'Segment des Ziels',
+  'exit segment id': 'Segment der Ausstiegsregel',
+  'trigger field': 'Feld des Auslösers',
+  'trigger form id': 'Formular',
+  'form id': 'Formular',
 };

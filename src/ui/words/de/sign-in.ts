@@ -56,5 +56,5 @@ export const signIn: Translation<typeof english> = {
   'unsafe.cure':
     'Stellen Sie einen Reverse-Proxy mit TLS davor, etwa Caddy oder nginx, und setzen Sie PUBLIC_URL auf dessen https-Adresse. docs/operating.md zeigt, wie.',
   'unsafe.tunnel':
-    'Melden Sie sich bis dahin auf dem Rechner selbst an oder durch einen Tunnel: ssh -L 3000:127.0.0.1:3000 und dann http://localhost:3000.',
+    'Melden Sie sich bis dahin auf dem Server selbst an oder durch einen Tunnel: ssh -L 3000:127.0.0.1:3000 und dann http://localhost:3000.',
 };

@@ -54,19 +54,23 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'The website answered with the error {status}. Open the address in your browser to see whether it is right.',
   content_placeholders: 'The e-mail has {count} merge tags and links: at most {most} are possible.',
   content_placeholders_over: 'The e-mail has more than {count} merge tags and links: at most {most} are possible.',
+  content_invalid: 'There is an error in the {field}: {problem}',
   content_twice: 'Give either HTML or MJML, not both.',
   segment_mails_rules_most: 'A segment may not have more than {count} rules about e-mails received.',
-  held_settings: 'There is no tracking domain, so unsubscribe links would work on this computer only',
+  held_settings:
+    'There is no tracking domain, so unsubscribe links would work only on the server that Sendlark runs on',
   operators_only:
     'Only whoever runs Sendlark here (an owner of its first account) may do this, signed in to the dashboard',
-  field_email: 'The {field} must be a valid e-mail address.',
+  field_required: 'The {field} is missing.',
+  field_gone: 'The {field} no longer exists. Choose another.',
+  field_email: 'The {field} is not valid.',
   field_maximum: 'The {field} can have at most {count} characters.',
   field_most: 'The {field} can be at most {count}.',
   field_items: 'The {field} can have at most {count} entries.',
   field_erased: 'The {field} belongs to a contact who was deleted permanently, and is not accepted again.',
   settings_address:
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
-  settings_no_address: 'There is no tracking domain: links in e-mails work on this computer only.',
+  settings_no_address: 'There is no tracking domain: links in e-mails work only on the server that Sendlark runs on.',
   settings_no_https: 'The tracking domain is not https: one-click unsubscribe needs https.',
   settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
   sending_on: 'not paused',
@@ -140,9 +144,9 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_invalid: 'Enter a web address such as https://mail.example.com, with nothing after it.',
   found_no_one_click: 'one-click unsubscribe is missing or wrong: {names}',
   held_by_refusal:
-    'The SMTP server refuses mail because of the sender or this computer, not because of the recipient. The e-mail to this recipient waits: {reply}',
+    'The SMTP server refuses mail because of the sender or because of the server that Sendlark runs on, not because of the recipient. The e-mail to this recipient waits: {reply}',
   held_by_refusals:
-    'The SMTP server refuses mail because of the sender or this computer, not because of the recipients. The e-mails to {count} recipients in a row wait: {reply}',
+    'The SMTP server refuses mail because of the sender or because of the server that Sendlark runs on, not because of the recipients. The e-mails to {count} recipients in a row wait: {reply}',
   condition_deep: 'more than {count} conditions are inside each other',
   no_campaign_values: 'A transactional e-mail has no preferences page and no web version: remove {names} from it.',
   dkim_present:
@@ -154,38 +158,40 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   why_no_entry_again: 'Entered on {time}, and may not enter again now. Times entered so far: {run}.',
   other_site: 'This came from a page of another website',
   held_clock:
-    'The clock of this computer is {days} days ahead of when Sendlark last ran: nothing is sent until you resume sending or set the clock right',
+    'The clock of the server that Sendlark runs on is {days} days ahead of when Sendlark last ran: nothing is sent until you resume sending or set the clock right',
   address_loopback:
     'This address leads everybody to their own computer. Recipients need an address that leads here from everywhere.',
   address_other_cure:
-    'Have the reverse proxy pass everything for {host} to Sendlark, and check whether the DNS of {host} leads to this computer.',
+    'Have the reverse proxy pass everything for {host} to Sendlark, and check whether the DNS of {host} leads to the server that Sendlark runs on.',
   address_unknown_cure:
-    'Where the domain is managed, add an A or AAAA record for {host} with the address of this computer.',
+    'Where the domain is managed, add an A or AAAA record for {host} with the address of the server that Sendlark runs on.',
   address_refused_cure:
-    'Start the reverse proxy, let the firewall pass port {port}, and check whether the DNS of {host} leads to this computer.',
+    'Start the reverse proxy, let the firewall pass port {port}, and check whether the DNS of {host} leads to the server that Sendlark runs on.',
   address_silent_cure:
-    'Check whether the DNS of {host} leads to this computer and the firewall passes port {port}. Some networks do not let a computer reach itself from outside: then open {url} from another network.',
-  returns_dns_cure: 'Where the domain is managed, add an MX record for {domain} that names this computer.',
+    'Check whether the DNS of {host} leads to the server that Sendlark runs on and the firewall passes port {port}. Some networks do not let a server reach itself from outside: then open {url} from another network.',
+  returns_dns_cure:
+    'Where the domain is managed, add an MX record for {domain} that names the server that Sendlark runs on.',
   returns_silent_cure:
-    'Check whether the MX record of {domain} names this computer, Sendlark runs, and the firewall passes port 25. Some networks do not let a computer reach itself from outside: then try that port from another network.',
+    'Check whether the MX record of {domain} names the server that Sendlark runs on, Sendlark runs, and the firewall passes port 25. Some networks do not let a server reach itself from outside: then try that port from another network.',
   returns_refused_cure:
-    'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name this computer.',
+    'Another mail server answers there, or another installation of Sendlark. Let the MX record of {domain} name the server that Sendlark runs on.',
   returns_lost_cure:
-    'Another mail server receives this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name this computer. Perhaps the mail server was only slow: then test again.',
-  relay_plain: 'Without encryption, mail may only go to this computer or within a private network.',
+    'Another mail server receives this e-mail. Have it pass on mail to {domain} to {listen}, or let the MX record name the server that Sendlark runs on. Perhaps the mail server was only slow: then test again.',
+  relay_plain:
+    'Without encryption, mail may only go to an SMTP server on the same server as Sendlark or in a private network.',
   relay_test_no_host_cure:
-    'Check the spelling of the server. If it is right, the DNS of this computer does not answer.',
-  relay_test_unreachable: 'The server cannot be reached from this computer.',
+    'Check the spelling of the server. If it is right, the DNS does not answer the server that Sendlark runs on.',
+  relay_test_unreachable: 'The SMTP server cannot be reached from the server that Sendlark runs on.',
   relay_test_closed_cure:
-    'Check port and encryption. If they are right, the server refuses connections from this computer.',
-  relay_test_greeting: 'The server refuses to talk to this computer.',
-  relay_test_expired_cure: 'Its operator has to renew it. Check the clock of this computer, too.',
-  relay_test_not_yet_valid_cure: 'Check the clock of this computer.',
-  relay_test_unknown_issuer: 'The certificate of the server comes from an authority that this computer does not trust.',
+    'Check port and encryption. If they are right, the SMTP server refuses connections from Sendlark.',
+  relay_test_greeting: 'The SMTP server refuses connections from Sendlark.',
+  relay_test_expired_cure: 'Its operator has to renew it. Check the clock of the server that Sendlark runs on, too.',
+  relay_test_not_yet_valid_cure: 'Check the clock of the server that Sendlark runs on.',
+  relay_test_unknown_issuer: 'The certificate of the SMTP server comes from an authority that Sendlark does not trust.',
   relay_test_no_login_cure:
-    'Check port and encryption, or leave the user name empty if the server knows this computer.',
+    'Check port and encryption, or leave the user name empty if the SMTP server accepts mail from Sendlark without a login.',
   relay_test_recipient_cure:
-    'If its answer is that relaying is denied, the server wants a login or has to know this computer. Otherwise check the address.',
+    'If its answer is that relaying is denied, the SMTP server wants a login or has to allow the IP address of the server that Sendlark runs on. Otherwise check the address.',
   missed_stopped: 'Sendlark was not running',
   clock_behind: '{time}, a day or more before Sendlark last ran',
   background_cure: 'Read the server’s log, then restart Sendlark. Nothing is lost: what is due is in the database.',
@@ -235,4 +241,47 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   waits_nats:
     'Sendlark cannot reach NATS, so mail waits. Check that nats-server runs at NATS_URL and accepts the login of Sendlark.',
   spf_cure: 'or what your SMTP provider tells you.',
+};
+
+/** The names of fields in sentences about them, by their name in the API; other fields keep that name. */
+export const sentenceFields: Readonly<Record<string, string>> = {
+  email: 'e-mail address',
+  'alt email': 'second e-mail address',
+  'email address': 'e-mail address',
+  preheader: 'preview text',
+  'template html': 'HTML',
+  'template json': 'MJML',
+  'template id': 'template',
+  'sender id': 'sender',
+  'unsubscribe group id': 'topic',
+  'unsubscribe groups id': 'topic',
+  'recipient id': 'list or segment',
+  'exclude specific recipient id': 'excluded list or segment',
+  'automation for': 'list or segment',
+  'contact type id': 'list',
+  'contact type name': 'name of the list',
+  'segment id': 'segment',
+  'goal segment id': 'segment of the goal',
+  'exit segment id': 'segment of the exit rule',
+  'trigger field': 'field of the trigger',
+  'trigger form id': 'form',
+  'form id': 'form',
+  'to contact type id': 'list',
+  'to segment id': 'segment',
+  'mail state': 'choice of e-mails',
+  'str ids': 'selection',
+  'from email': 'from address',
+  'reply to email': 'reply-to address',
+  nickname: 'internal name',
+  'country id': 'country',
+  'company address': 'postal address',
+  'company address2': 'second line of the postal address',
+  slug: 'name in the address',
+  'utm source': 'source',
+  'segment name': 'name',
+  'group name': 'name',
+  'field name': 'name',
+  'field type': 'type',
+  'select field': 'field',
+  'select operator': 'comparison',
 };

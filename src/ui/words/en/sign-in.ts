@@ -51,5 +51,5 @@ export const signIn = {
   'unsafe.cure':
     'Put a reverse proxy with TLS in front, such as Caddy or nginx, and set PUBLIC_URL to its https address. docs/operating.md shows how.',
   'unsafe.tunnel':
-    'Until then, sign in on the computer itself, or through a tunnel: ssh -L 3000:127.0.0.1:3000 and then http://localhost:3000.',
+    'Until then, sign in on the server itself, or through a tunnel: ssh -L 3000:127.0.0.1:3000 and then http://localhost:3000.',
 } as const;

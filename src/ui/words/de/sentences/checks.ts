@@ -37,31 +37,31 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_other: '{url} führt zu etwas anderem ({status})',
   address_elsewhere: '{url} führt zu einer anderen Installation von Sendlark oder zu einer älteren Version',
   address_other_cure:
-    'Lassen Sie den Reverse-Proxy alles für {host} an diesen Dienst weitergeben, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
+    'Lassen Sie den Reverse-Proxy alles für {host} an diesen Dienst weitergeben, und prüfen Sie, ob das DNS von {host} zu dem Server führt, auf dem Sendlark läuft.',
   address_unknown: 'Das DNS hat keine Adresse für {host}',
   address_unknown_cure:
-    'Tragen Sie dort, wo die Domain verwaltet wird, einen A- oder AAAA-Eintrag für {host} mit der Adresse dieses Rechners ein.',
+    'Tragen Sie dort, wo die Domain verwaltet wird, einen A- oder AAAA-Eintrag für {host} mit der Adresse des Servers ein, auf dem Sendlark läuft.',
   address_refused: 'Unter {host}, Port {port}, antwortet nichts',
   address_refused_cure:
-    'Starten Sie den Reverse-Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu diesem Rechner führt.',
+    'Starten Sie den Reverse-Proxy, lassen Sie Port {port} durch die Firewall, und prüfen Sie, ob das DNS von {host} zu dem Server führt, auf dem Sendlark läuft.',
   address_silent: '{host} antwortet nicht auf Port {port}',
   address_silent_cure:
-    'Prüfen Sie, ob das DNS von {host} zu diesem Rechner führt und die Firewall Port {port} durchlässt. In manchen Netzen kann ein Rechner sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen Netz.',
+    'Prüfen Sie, ob das DNS von {host} zu dem Server führt, auf dem Sendlark läuft, und ob die Firewall Port {port} durchlässt. In manchen Netzen kann ein Server sich selbst nicht von außen erreichen: Öffnen Sie {url} dann aus einem anderen Netz.',
   address_broken: '{url} ist nicht zu erreichen: {reason}',
   returns_not_here: 'Bounces werden hier nicht empfangen: BOUNCE_DOMAIN und BOUNCE_LISTEN sind nicht gesetzt.',
   returns_arrive: 'Eine Testmail an {domain} kam über {host} an',
   returns_dns: 'Das DNS nennt keinen Server für Mails an {domain} ({code})',
   returns_dns_cure:
-    'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der diesen Rechner nennt.',
+    'Tragen Sie dort, wo die Domain verwaltet wird, einen MX-Eintrag für {domain} ein, der den Server nennt, auf dem Sendlark läuft.',
   returns_silent: 'Unter {host}, Port {port}, nimmt kein Server Mails an {domain} an: {reason}',
   returns_silent_cure:
-    'Prüfen Sie, ob der MX-Eintrag von {domain} diesen Rechner nennt, Sendlark läuft und die Firewall Port 25 durchlässt. In manchen Netzen kann ein Rechner sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
+    'Prüfen Sie, ob der MX-Eintrag von {domain} den Server nennt, auf dem Sendlark läuft, ob Sendlark läuft und ob die Firewall Port 25 durchlässt. In manchen Netzen kann ein Server sich selbst nicht von außen erreichen: Probieren Sie den Port dann aus einem anderen Netz.',
   returns_refused: 'Eine Testmail an {domain} wurde bei {host} abgelehnt: {reply}',
   returns_refused_cure:
-    'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss diesen Rechner nennen.',
+    'Dort antwortet ein anderer Mailserver oder eine andere Installation von Sendlark. Der MX-Eintrag von {domain} muss den Server nennen, auf dem Sendlark läuft.',
   returns_lost: 'Eine Testmail an {domain} wurde bei {host} angenommen, kam hier aber nicht an',
   returns_lost_cure:
-    'Ein anderer Mailserver nimmt diese Mails an. Lassen Sie ihn Mails an {domain} an {listen} weitergeben, oder lassen Sie den MX-Eintrag diesen Rechner nennen. Vielleicht war der Mailserver nur langsam: Testen Sie dann noch einmal.',
+    'Ein anderer Mailserver nimmt diese Mails an. Lassen Sie ihn Mails an {domain} an {listen} weitergeben, oder lassen Sie den MX-Eintrag den Server nennen, auf dem Sendlark läuft. Vielleicht war der Mailserver nur langsam: Testen Sie dann noch einmal.',
   domains_passed: 'Die Einträge aller Absender sind, wie sie sein sollen',
   domains_weak: '{domain} hat Warnungen: {checks}',
   domains_failed: '{domain} besteht diese Prüfungen nicht: {checks}',

@@ -139,7 +139,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_pace_change: 'Warten: Die Mail wird gesendet, sobald sie an der Reihe ist.',
   why_in: 'In: {names}',
   why_not_in_target: 'Nicht in: {names}',
-  why_target_change: 'Den Kontakt in eine dieser Listen oder eines dieser Segmente aufnehmen.',
+  why_target_change: 'Den Kontakt zu einer dieser Listen oder einem dieser Segmente hinzufügen.',
   why_in_none: 'Der Kontakt ist in keiner dieser Listen und in keinem dieser Segmente.',
   why_none_set: 'Keine Liste und kein Segment ist gewählt.',
   why_outside_change: 'Der Kontakt verlässt die Liste oder das Segment, oder die Einstellung wird geändert.',

@@ -3,7 +3,8 @@ import type { RELAY_SENTENCES } from '../../../../errors/sentences/relays.ts';
 
 export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, string>> = {
   relay_host: 'Nennen Sie einen Mailserver wie smtp.example.com, ohne smtp:// und ohne den Port.',
-  relay_plain: 'Ohne Verschlüsselung dürfen Mails nur an diesen Rechner oder in ein privates Netz gehen.',
+  relay_plain:
+    'Ohne Verschlüsselung dürfen Mails nur an einen SMTP-Server auf demselben Server wie Sendlark oder in einem privaten Netz gehen.',
   relay_plain_login:
     'Ein Passwort geht nie unverschlüsselt durch ein Netz: Wählen Sie TLS oder STARTTLS, oder lassen Sie den Benutzernamen leer.',
   relay_password_again:
@@ -25,10 +26,10 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_passed: 'Der Server würde diese Mail annehmen. Es wurde nichts gesendet.',
   relay_test_no_host: 'Es wurde kein Server dieses Namens gefunden.',
   relay_test_no_host_cure:
-    'Prüfen Sie die Schreibweise des Servers. Stimmt sie, antwortet das DNS dieses Rechners nicht.',
+    'Prüfen Sie die Schreibweise des Servers. Stimmt sie, antwortet das DNS dem Server nicht, auf dem Sendlark läuft.',
   relay_test_closed_port: 'An diesem Port des Servers antwortet nichts.',
   relay_test_closed_port_cure: 'Prüfen Sie den Port: Die meisten Anbieter haben 587 mit STARTTLS oder 465 mit TLS.',
-  relay_test_unreachable: 'Der Server ist von diesem Rechner aus nicht zu erreichen.',
+  relay_test_unreachable: 'Der SMTP-Server ist von dem Server aus, auf dem Sendlark läuft, nicht zu erreichen.',
   relay_test_unreachable_cure:
     'Prüfen Sie Server und Port. Viele Hoster sperren Port 25, manche auch 587 und 465, und öffnen sie nur auf Anfrage.',
   relay_test_silent: 'Der Server hat nicht rechtzeitig geantwortet.',
@@ -40,8 +41,8 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_plain_port_cure: 'Wählen Sie STARTTLS als Verschlüsselung, oder Port 465.',
   relay_test_closed: 'Der Server hat die Verbindung geschlossen.',
   relay_test_closed_cure:
-    'Prüfen Sie Port und Verschlüsselung. Stimmen sie, lehnt der Server Verbindungen von diesem Rechner ab.',
-  relay_test_greeting: 'Der Server will mit diesem Rechner nicht sprechen.',
+    'Prüfen Sie Port und Verschlüsselung. Stimmen sie, lehnt der SMTP-Server Verbindungen von Sendlark ab.',
+  relay_test_greeting: 'Der SMTP-Server lehnt Verbindungen von Sendlark ab.',
   relay_test_greeting_cure: 'Seine Antwort nennt den Grund. Oft muss sein Betreiber Ihre Adresse erst erlauben.',
   relay_test_no_starttls:
     'Der Server bietet kein STARTTLS an, und Mails dürfen nicht unverschlüsselt durch das Netz gehen.',
@@ -49,17 +50,18 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_no_tls: 'Eine Verschlüsselung kam nicht zustande.',
   relay_test_no_tls_cure: 'Die Antwort darunter nennt den Grund. Der Server muss TLS 1.2 oder neuer sprechen.',
   relay_test_expired: 'Das Zertifikat des Servers ist abgelaufen.',
-  relay_test_expired_cure: 'Sein Betreiber muss es erneuern. Prüfen Sie auch die Uhr dieses Rechners.',
+  relay_test_expired_cure:
+    'Sein Betreiber muss es erneuern. Prüfen Sie auch die Uhr des Servers, auf dem Sendlark läuft.',
   relay_test_not_yet_valid: 'Das Zertifikat des Servers gilt noch nicht.',
-  relay_test_not_yet_valid_cure: 'Prüfen Sie die Uhr dieses Rechners.',
+  relay_test_not_yet_valid_cure: 'Prüfen Sie die Uhr des Servers, auf dem Sendlark läuft.',
   relay_test_other_name: 'Das Zertifikat des Servers gilt für einen anderen Namen.',
   relay_test_other_name_cure: 'Geben Sie den Server unter dem Namen an, den sein Zertifikat hat.',
-  relay_test_unknown_issuer: 'Das Zertifikat des Servers kommt von einer Stelle, der dieser Rechner nicht vertraut.',
+  relay_test_unknown_issuer: 'Das Zertifikat des SMTP-Servers kommt von einer Stelle, der Sendlark nicht vertraut.',
   relay_test_unknown_issuer_cure:
     'Nehmen Sie den Namen, den Ihr Anbieter nennt. Ein eigener Server braucht ein Zertifikat einer bekannten Stelle wie Let’s Encrypt.',
   relay_test_no_login: 'Der Server nimmt hier weder Benutzername noch Passwort an.',
   relay_test_no_login_cure:
-    'Prüfen Sie Port und Verschlüsselung, oder lassen Sie den Benutzernamen leer, wenn der Server diesen Rechner kennt.',
+    'Prüfen Sie Port und Verschlüsselung, oder lassen Sie den Benutzernamen leer, wenn der SMTP-Server Mails von Sendlark ohne Anmeldung annimmt.',
   relay_test_login: 'Der Server lehnt Benutzername oder Passwort ab.',
   relay_test_login_cure:
     'Geben Sie beides neu ein. Viele Anbieter wollen ein eigenes Passwort oder einen Schlüssel für SMTP, nicht das, mit dem Sie sich dort anmelden.',
@@ -70,5 +72,5 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
     'Lassen Sie die Adresse oder ihre Domain bei Ihrem Anbieter zu, oder wählen Sie einen anderen Absender.',
   relay_test_recipient: 'Der Server nimmt keine Mails an Ihre Adresse an.',
   relay_test_recipient_cure:
-    'Nennt die Antwort „relaying denied“, verlangt der Server eine Anmeldung oder muss diesen Rechner kennen. Prüfen Sie sonst die Adresse.',
+    'Nennt die Antwort „relaying denied“, verlangt der SMTP-Server eine Anmeldung oder muss die IP-Adresse des Servers zulassen, auf dem Sendlark läuft. Prüfen Sie sonst die Adresse.',
 };
