@@ -132,9 +132,9 @@ const CART: Recipe = {
       ],
       de: [
         '((first_name|Guten Tag)), Ihr Warenkorb ist noch da',
-        'Wir haben Ihre Auswahl aufgehoben.',
+        'Ihre Auswahl ist noch da.',
         'Hallo ((first_name|und willkommen zurück)),',
-        'Sie haben etwas in Ihren Warenkorb gelegt und noch nicht bestellt. Wir haben es für Sie aufgehoben.',
+        'Sie haben etwas in Ihren Warenkorb gelegt und noch nicht bestellt. Es ist noch für Sie da.',
         'Ist etwas unklar, zur Größe, zur Lieferung oder zur Zahlung? Antworten Sie einfach auf diese Mail, und wir helfen Ihnen.',
         'Wenn Sie es sich anders überlegt haben, brauchen Sie nichts zu tun.',
       ],

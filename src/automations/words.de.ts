@@ -61,7 +61,7 @@ export const automations: Translation<typeof english> = {
     'Wählen Sie die Liste, in die neue Kontakte kommen. Alles lässt sich ändern, bevor Sie starten.',
   'automations.recipe.cart': 'Abgebrochener Warenkorb',
   'automations.recipe.cart.about':
-    'Zwei Mails an Kontakte, die einen vollen Warenkorb verlassen und nicht bestellt haben: nach vier Stunden, und einen Tag danach.',
+    'Zwei Mails an Kontakte, die etwas in den Warenkorb gelegt und nicht bestellt haben: nach vier Stunden, und einen Tag danach.',
   'automations.recipe.cart.trigger':
     'Ihr Shop muss für jeden Kontakt die Ereignisse „cart“ und „purchase“ melden. Wählen Sie die Liste, für die die Automation gilt. Wer bestellt, bekommt keine weitere Mail, und niemand wird zweimal in einer Woche erinnert.',
   'automations.recipe.review': 'Bitte um Bewertung',
@@ -102,7 +102,7 @@ export const automations: Translation<typeof english> = {
     'Das Ereignis „{event}“ mit {filter} tritt bei einem Kontakt im Segment „{name}“ ein.',
   'automations.kind': 'Auslöser',
   'automations.kind.hint': 'Kontakte werden nur aufgenommen, während die Automation läuft.',
-  'automations.kind.join': 'Durch Aufnahme in die Liste oder das Segment',
+  'automations.kind.join': 'Wenn ein Kontakt in die Liste oder das Segment kommt',
   'automations.kind.event': 'Durch ein Ereignis',
   'automations.kind.date': 'An einem Datum',
   'automations.kind.field': 'Wenn sich ein Feld ändert',
@@ -152,25 +152,25 @@ export const automations: Translation<typeof english> = {
   'automations.who.hand.segment':
     'Sie nehmen Kontakte des Segments „{name}“ von Hand oder mit einem anderen Programm auf.',
   'automations.who.count': {
-    one: '{count} Kontakt hat diesen Auslöser in den letzten {days} Tagen erfüllt.',
-    other: '{count} Kontakte haben diesen Auslöser in den letzten {days} Tagen erfüllt.',
+    one: '{count} Kontakt hätte diese Automation in den letzten {days} Tagen ausgelöst.',
+    other: '{count} Kontakte hätten diese Automation in den letzten {days} Tagen ausgelöst.',
   },
   'automations.who.countAtLeast': {
-    one: 'Mindestens {count} Kontakt hat diesen Auslöser in den letzten {days} Tagen erfüllt.',
-    other: 'Mindestens {count} Kontakte haben diesen Auslöser in den letzten {days} Tagen erfüllt.',
+    one: 'Mindestens {count} Kontakt hätte diese Automation in den letzten {days} Tagen ausgelöst.',
+    other: 'Mindestens {count} Kontakte hätten diese Automation in den letzten {days} Tagen ausgelöst.',
   },
   'automations.who.coming': {
-    one: '{count} Kontakt erfüllt diesen Auslöser in den nächsten {days} Tagen.',
-    other: '{count} Kontakte erfüllen diesen Auslöser in den nächsten {days} Tagen.',
+    one: '{count} Kontakt würde diese Automation in den nächsten {days} Tagen auslösen.',
+    other: '{count} Kontakte würden diese Automation in den nächsten {days} Tagen auslösen.',
   },
   'automations.who.comingAtLeast': {
-    one: 'Mindestens {count} Kontakt erfüllt diesen Auslöser in den nächsten {days} Tagen.',
-    other: 'Mindestens {count} Kontakte erfüllen diesen Auslöser in den nächsten {days} Tagen.',
+    one: 'Mindestens {count} Kontakt würde diese Automation in den nächsten {days} Tagen auslösen.',
+    other: 'Mindestens {count} Kontakte würden diese Automation in den nächsten {days} Tagen auslösen.',
   },
   'automations.who.counting':
-    'Die Kontakte, die diesen Auslöser erfüllen, werden noch gezählt. Öffnen Sie die Seite gleich noch einmal.',
+    'Es wird noch gezählt, wie viele Kontakte diese Automation ausgelöst hätten. Öffnen Sie die Seite gleich noch einmal.',
   'automations.who.noDates':
-    'In den letzten {days} Tagen hat kein Kontakt diesen Auslöser erfüllt, in den nächsten {days} Tagen erfüllt ihn keiner. Kontakte brauchen ein Datum in dem Feld. Tragen Sie das Datum durch einen Import oder auf der Seite des Kontakts ein.',
+    'Kein Kontakt hätte diese Automation in den letzten {days} Tagen ausgelöst, und keiner würde sie in den nächsten {days} Tagen auslösen. Kontakte brauchen ein Datum in dem Feld. Tragen Sie das Datum durch einen Import oder auf der Seite des Kontakts ein.',
   'automations.who.unknown':
     'Frühere Änderungen von Feldern werden nicht gespeichert, also weiß niemand, wie viele Kontakte aufgenommen worden wären.',
   'automations.event': 'Ereignis',
@@ -215,7 +215,8 @@ export const automations: Translation<typeof english> = {
   'automations.results.overTime': 'Ziel erreicht im Lauf der Zeit',
   'automations.results.day': 'Tag',
   'automations.results.band': 'Bereich für Kontakte in der Automation (zu 95 % sicher)',
-  'automations.results.value': 'Wert {currency}',
+  'automations.results.value': 'Wert der Ereignisse, etwa Käufe',
+  'automations.results.value.currency': 'Wert der Ereignisse, etwa Käufe ({currency})',
   'automations.results.more':
     '{amount} mehr, wahrscheinlich {low} bis {high}, bei allen Kontakten in der Automation zusammen.',
   'automations.results.less':
@@ -243,7 +244,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.found': 'Was geschehen wäre',
   'automations.replay.time': 'Von {from} bis {to}.',
   'automations.replay.trigger': 'Auslöser: {trigger}.',
-  'automations.replay.by.join': 'Aufnahme in die Liste oder das Segment',
+  'automations.replay.by.join': 'ein Kontakt kommt in die Liste oder das Segment',
   'automations.replay.by.event': 'ein Ereignis',
   'automations.replay.by.date': 'ein Datum des Kontakts',
   'automations.replay.by.field': 'Änderung eines Feldes',
@@ -259,7 +260,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.sent': 'Gesendet',
   'automations.replay.waited': 'Warteten auf Sendezeiten oder Frequenzgrenze',
   'automations.replay.notSent': 'Nicht gesendet',
-  'automations.replay.not_entered': 'Auslöser erfüllt, aber nicht aufgenommen',
+  'automations.replay.not_entered': 'Ausgelöst, aber nicht aufgenommen',
   'automations.replay.exits': 'Wären ausgestiegen',
   'automations.replay.not_sent': 'Mails, die nicht gesendet worden wären',
   'automations.replay.reason': 'Grund',
@@ -274,7 +275,7 @@ export const automations: Translation<typeof english> = {
   'automations.replay.limit.earlier_runs':
     'Kontakte, die schon in der Automation waren: Der Probelauf beginnt mit einer leeren Automation, also werden diese Kontakte vielleicht noch einmal aufgenommen.',
   'automations.replay.limit.opens':
-    'Öffnungen und Klicks von Mails, die nie gesendet wurden: Von hundert Mails gelten {opens} als geöffnet und {clicks} als angeklickt, jeweils eine Stunde danach.',
+    'Öffnungen und Klicks von Mails, die nie gesendet wurden: Von hundert Mails gelten {opens} als geöffnet, und in {clicks} gilt ein Link als angeklickt, jeweils eine Stunde danach.',
   'automations.replay.limit.shorter':
     'Die ersten Tage: Der Zeitraum enthält mehr als eine Million Ereignisse, darum beginnt der Probelauf später.',
   'automations.replay.limit.delivery':
@@ -338,9 +339,9 @@ export const automations: Translation<typeof english> = {
   'automations.step.until.event.text': 'Auf das Ereignis „{event}“ warten',
   'automations.step.until.filtered': 'Auf das Ereignis „{event}“ mit {filter} warten',
   'automations.step.until.date': 'Ein Datum des Kontakts',
-  'automations.step.until.date.text': 'Bis „{name}“, {time} Uhr warten',
+  'automations.step.until.date.text': 'Bis zum Datum in „{name}“ warten, {time} Uhr',
   'automations.step.until.deleted': 'Auf ein Datum warten, dessen Feld gelöscht wurde: Das Datum kommt nie',
-  'automations.step.until.hour': 'Eine Stunde des Tages',
+  'automations.step.until.hour': 'Eine Uhrzeit',
   'automations.step.until.hour.text': 'Bis {time} Uhr in der Zeitzone des Kontakts warten',
   'automations.step.until.weekday': 'Ein Wochentag',
   'automations.step.until.weekday.text': 'Bis {day}, {time} Uhr in der Zeitzone des Kontakts warten',
@@ -349,7 +350,7 @@ export const automations: Translation<typeof english> = {
     'Der Name, unter dem Ihr Shop oder ein anderes Programm das Ereignis meldet, etwa purchase.',
   'automations.step.dateField': 'Feld mit dem Datum',
   'automations.step.weekday': 'Wochentag',
-  'automations.step.hour': 'Stunde des Tages',
+  'automations.step.hour': 'Uhrzeit (Stunde)',
   'automations.step.hour.hint': '0 bis 23, in der Zeitzone des Kontakts.',
   'automations.step.timeout': 'Höchstens warten, in Stunden',
   'automations.step.timeout.hint': '72 Stunden sind drei Tage. Danach nehmen Kontakte den Weg „Zeit abgelaufen“.',

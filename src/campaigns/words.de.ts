@@ -179,7 +179,7 @@ export const campaigns: Translation<typeof english> = {
     other: '{count} ausgewählte Kampagnen sind keine Entwürfe und bleiben.',
   },
   'campaigns.deleted': { one: '{count} Entwurf wurde gelöscht.', other: '{count} Entwürfe wurden gelöscht.' },
-  'links.about': 'Die meistgeklickten Links zuerst. Öffnen Sie einen, um zu sehen, wer ihn geklickt hat.',
+  'links.about': 'Die meistgeklickten Links zuerst. Öffnen Sie einen, um zu sehen, wer ihn angeklickt hat.',
   'links.link': 'Link',
   'links.people': 'Klicks',
   'links.share': 'Anteil',
@@ -205,12 +205,12 @@ export const campaigns: Translation<typeof english> = {
   'campaigns.rate.first': 'Noch keine frühere Kampagne',
   'campaigns.rate.same': 'Wie Ihre letzten fünf Kampagnen',
   'campaigns.rate.above': {
-    one: '{count} Punkt über Ihren letzten fünf Kampagnen',
-    other: '{count} Punkte über Ihren letzten fünf Kampagnen',
+    one: '{count} Prozentpunkt über Ihren letzten fünf Kampagnen',
+    other: '{count} Prozentpunkte über Ihren letzten fünf Kampagnen',
   },
   'campaigns.rate.below': {
-    one: '{count} Punkt unter Ihren letzten fünf Kampagnen',
-    other: '{count} Punkte unter Ihren letzten fünf Kampagnen',
+    one: '{count} Prozentpunkt unter Ihren letzten fünf Kampagnen',
+    other: '{count} Prozentpunkte unter Ihren letzten fünf Kampagnen',
   },
   'recipients.did.opened': 'Wer geöffnet hat',
   'recipients.did.clicked': 'Wer geklickt hat',
@@ -291,8 +291,8 @@ export const campaigns: Translation<typeof english> = {
   'variants.isWorse': 'Klar schlechter',
   'variants.behind.opens': 'Öffnungsrate unter der besten',
   'variants.behind.clicks': 'Klickrate unter der besten',
-  'variants.points': { one: '{count} Punkt', other: '{count} Punkte' },
-  'variants.points.range': '{low} bis {high} Punkte',
+  'variants.points': { one: '{count} Prozentpunkt', other: '{count} Prozentpunkte' },
+  'variants.points.range': '{low} bis {high} Prozentpunkte',
   'variants.about':
     'Hier zählt nur die Testgruppe, ohne Bots. Unter jeder Rate steht der Bereich, der zu 95 % sicher ist. Häufiges Nachsehen macht die Ergebnisse nicht unsicherer.',
   'variants.by.opens': 'Nach Öffnungen',
@@ -405,7 +405,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.group.hint':
     'Wer sich von diesem Thema abgemeldet hat, wird übersprungen. Der Abmeldelink meldet von diesem Thema ab.',
   'compose.group.none':
-    'Es gibt noch kein Thema. Mit Themen melden sich Kontakte von einer Art von Mails ab statt von allen.',
+    'Es gibt noch kein Thema. Mit Themen können sich Kontakte von einer Art von Mails abmelden statt von allen.',
   'compose.group.name': 'Name des Themas',
   'compose.group.name.hint': 'Empfänger sehen ihn, zum Beispiel „Newsletter“.',
   'compose.subject': 'Betreff',
@@ -413,7 +413,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.preheader.hint': 'Posteingänge zeigen ihn nach dem Betreff.',
   'compose.placeholders': 'Platzhalter',
   'compose.placeholders.about':
-    'Statt eines Platzhalters steht in der Mail die Angabe des Kontakts. Nach dem senkrechten Strich schreiben Sie, was erscheint, wenn sie fehlt: ((first_name|Freundin)).',
+    'Statt eines Platzhalters steht in der Mail die Angabe des Kontakts. Nach dem senkrechten Strich schreiben Sie, was erscheint, wenn sie fehlt: Hallo ((first_name|zusammen)).',
   'compose.placeholders.insert': '{name} einfügen',
   'compose.hint.length': { one: 'Der Betreff hat {count} Zeichen.', other: 'Der Betreff hat {count} Zeichen.' },
   'compose.hint.long': 'Handys zeigen etwa die ersten {limit} Zeichen des Betreffs.',
@@ -583,7 +583,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.schedule.is': 'Geplant für {time} ({zone}).',
   'compose.schedule.done':
     'Geplant für {time} ({zone}). Bis dahin können Sie die Kampagne ändern oder die Planung aufheben.',
-  'compose.schedule.refused': 'Nicht geplant: {reason}',
+  'compose.schedule.refused': 'Nicht gesendet und nicht geplant: {reason}',
   'compose.schedule.changed': 'Die Kampagne wurde inzwischen geändert. Prüfen Sie sie noch einmal, bevor Sie senden.',
   'attachments.title': 'Anhänge',
   'attachments.none': 'Keine Dateien angehängt.',

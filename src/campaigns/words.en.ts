@@ -196,12 +196,12 @@ export const campaigns = {
   'campaigns.rate.first': 'No earlier campaign yet',
   'campaigns.rate.same': 'Same as your last five campaigns',
   'campaigns.rate.above': {
-    one: '{count} point above your last five campaigns',
-    other: '{count} points above your last five campaigns',
+    one: '{count} percentage point above your last five campaigns',
+    other: '{count} percentage points above your last five campaigns',
   },
   'campaigns.rate.below': {
-    one: '{count} point below your last five campaigns',
-    other: '{count} points below your last five campaigns',
+    one: '{count} percentage point below your last five campaigns',
+    other: '{count} percentage points below your last five campaigns',
   },
   'recipients.did.opened': 'Those who opened',
   'recipients.did.clicked': 'Those who clicked',
@@ -280,8 +280,8 @@ export const campaigns = {
   'variants.isWorse': 'Clearly worse',
   'variants.behind.opens': 'Open rate below the best',
   'variants.behind.clicks': 'Click rate below the best',
-  'variants.points': { one: '{count} point', other: '{count} points' },
-  'variants.points.range': '{low} to {high} points',
+  'variants.points': { one: '{count} percentage point', other: '{count} percentage points' },
+  'variants.points.range': '{low} to {high} percentage points',
   'variants.about':
     'Only the test group counts, without bots. Below each rate is the range that is 95% certain. Looking at the results often does not make them less certain.',
   'variants.by.opens': 'By opens',
@@ -388,7 +388,7 @@ export const campaigns = {
   'compose.group.hint':
     'Contacts who unsubscribed from this topic are skipped. The unsubscribe link in the e-mail is for this topic.',
   'compose.group.none':
-    'There is no topic yet. With topics, contacts unsubscribe from one kind of mail instead of everything.',
+    'There is no topic yet. With topics, contacts can unsubscribe from one kind of mail instead of everything.',
   'compose.group.name': 'Name of the topic',
   'compose.group.name.hint': 'Recipients see it, such as “Newsletter”.',
   'compose.subject': 'Subject',
@@ -563,7 +563,7 @@ export const campaigns = {
   'compose.schedule.book': { one: 'Schedule for {count} contact', other: 'Schedule for {count} contacts' },
   'compose.schedule.is': 'Scheduled for {time} ({zone}).',
   'compose.schedule.done': 'Scheduled for {time} ({zone}). You can change or unschedule the campaign until then.',
-  'compose.schedule.refused': 'Not scheduled: {reason}',
+  'compose.schedule.refused': 'Nothing was sent or scheduled: {reason}',
   'compose.schedule.changed': 'The campaign was changed in the meantime. Check it again before you send.',
   'attachments.title': 'Attachments',
   'attachments.none': 'No files attached.',

@@ -8,7 +8,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.new': 'Neuer Feed',
   'feeds.empty.title': 'Noch keine Feeds',
   'feeds.empty.text':
-    'Ein Feed (RSS) ist die Liste neuer Beiträge, die eine Website wie ein Blog anbietet. Geben Sie seine Adresse an, und neue Beiträge werden automatisch gesendet: als einzelne Mails oder als tägliche oder wöchentliche Sammlung.',
+    'Ein Feed (RSS) ist die Liste neuer Beiträge, die eine Website wie ein Blog anbietet. Geben Sie seine Adresse an, und neue Beiträge werden automatisch gesendet: als einzelne Mails oder als tägliche oder wöchentliche Sammelmail.',
   'feeds.lacking.title': 'Vorher fehlt noch etwas',
   'feeds.lacking.text':
     'Ein Feed braucht Kontakte, einen Absender und ein Thema. Legen Sie einmal eine Kampagne an: Dabei werden Sie nach allem gefragt, was fehlt.',
@@ -54,7 +54,7 @@ export const feeds: Translation<typeof english> = {
   'feeds.failed': 'Der Feed ließ sich nicht lesen: {reason}',
   'feeds.unread': 'Noch nicht gelesen',
   'feeds.read': 'Gelesen',
-  'feeds.next': 'Nächste Sammlung',
+  'feeds.next': 'Nächste Sammelmail',
   'feeds.waiting': { one: '{count} Beitrag wartet', other: '{count} Beiträge warten' },
   'feeds.send': 'Wartende Beiträge senden',
   'feeds.send.title': 'Wartende Beiträge an alle senden?',
@@ -63,8 +63,8 @@ export const feeds: Translation<typeof english> = {
     other: 'Die Empfänger bekommen sofort {count} Mails, eine für jeden Beitrag.',
   },
   'feeds.send.digest': {
-    one: 'Die nächste Sammlung hat {count} Beitrag.',
-    other: 'Die nächste Sammlung hat {count} Beiträge. Von mehr als 100 werden nur die neuesten 100 gesendet.',
+    one: 'Die nächste Sammelmail hat {count} Beitrag.',
+    other: 'Die nächste Sammelmail hat {count} Beiträge. Von mehr als 100 werden nur die neuesten 100 gesendet.',
   },
   'feeds.skip': { one: '{count} Beitrag überspringen', other: '{count} Beiträge überspringen' },
   'feeds.preview': 'Vorschau',

@@ -39,7 +39,7 @@ export const USUAL_TEXTS: Readonly<Record<PageLanguage, FormTexts>> = {
     title: 'Newsletter abonnieren',
     consent_text: 'Ich möchte diesen Newsletter per E-Mail erhalten. Ich kann mich jederzeit abmelden.',
     tracking_text:
-      'Sie dürfen erfassen, welche E-Mails ich öffne und welchen Links ich folge. Das kann ich später in jeder E-Mail ablehnen.',
+      'Sie dürfen aufzeichnen, welche E-Mails ich öffne und welchen Links ich folge. Das kann ich später in jeder E-Mail ablehnen.',
     button_text: 'Abonnieren',
     mail_subject: 'Bitte bestätigen Sie Ihre Anmeldung',
     mail_text:

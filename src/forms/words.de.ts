@@ -30,12 +30,12 @@ export const forms: Translation<typeof english> = {
   'forms.deleted': '„{name}“ wurde gelöscht.',
   'forms.undeleted':
     '„{name}“ ist wieder da, unter derselben Adresse. Wer noch nicht bestätigt hatte, muss sich neu anmelden.',
-  'forms.type': 'Kontakte in die Liste aufnehmen',
+  'forms.type': 'Kontakte zur Liste hinzufügen',
   'forms.sender': 'Absender',
   'forms.language': 'Sprache der Seite und der Mail',
   'forms.language.hint': 'Ändert die Standardtexte. Eigene Texte bleiben, wie sie sind.',
   'forms.active': 'Offen: Das Formular nimmt Anmeldungen an',
-  'forms.segment': 'Kontakte in das Segment aufnehmen',
+  'forms.segment': 'Kontakte zum Segment hinzufügen',
   'forms.segment.hint':
     'Soll eine Automation mit jeder Anmeldung beginnen, wählen Sie dieses Formular als ihren Auslöser. Ein Segment ist dafür nicht nötig.',
   'forms.segment.none': 'Keines',

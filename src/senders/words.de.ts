@@ -109,7 +109,7 @@ export const senders: Translation<typeof english> = {
   'domains.name.SPF': 'SPF',
   'domains.name.DKIM': 'DKIM',
   'domains.name.DMARC': 'DMARC',
-  'domains.name.Alignment': 'Übereinstimmung',
+  'domains.name.Alignment': 'Übereinstimmung der Domains',
   'domains.why.SPF': 'Welche Server Mails für {returnPath} senden dürfen, die Domain, an die Bounces gehen.',
   'domains.why.DKIM': 'Eine Signatur, die beweist, dass die Mail von {domain} kommt und unverändert ist.',
   'domains.why.DMARC': 'Was Mailanbieter mit Mails von {domain} tun, die weder SPF noch DKIM bestehen.',

@@ -105,7 +105,7 @@ export const senders = {
   'domains.name.SPF': 'SPF',
   'domains.name.DKIM': 'DKIM',
   'domains.name.DMARC': 'DMARC',
-  'domains.name.Alignment': 'Alignment',
+  'domains.name.Alignment': 'Match of the domains',
   'domains.why.SPF': 'Which servers may send mail for {returnPath}, the domain that bounces go to.',
   'domains.why.DKIM': 'A signature that proves the e-mail is from {domain} and unchanged.',
   'domains.why.DMARC': 'What mail providers do with mail from {domain} that fails both SPF and DKIM.',

@@ -74,7 +74,7 @@ export const users = {
   'keys.revoked': 'Revoked on {day}',
   'audit.what': 'What',
   'audit.who': 'Who',
-  'audit.subject': 'Concerns',
+  'audit.subject': 'About',
   'audit.from': 'IP address',
   'audit.when': 'When',
   'audit.unknown': 'Unknown',

@@ -103,7 +103,10 @@ t.test(
     t.match(text, /Goal reached: \d+ contacts? more, probably \d+ to \d+, for all contacts/);
     t.match(text, /data-island="chart"/);
     t.match(text, /<th[^>]*>Range for contacts in the automation \(95% certain\)/);
-    t.match(text, /Value EUR: €[\d,.]+ more, probably €[\d,.]+ to €[\d,.]+, for all contacts/);
+    t.match(
+      text,
+      /Value of the contact’s events, such as purchases \(EUR\): €[\d,.]+ more, probably €[\d,.]+ to €[\d,.]+, for all contacts/,
+    );
   },
 );
 

@@ -387,8 +387,8 @@ t.test('a wait is added and shown on the pages, in both languages', async (t) =>
     {
       until: 'date',
       field: 'renewal',
-      english: 'Wait until “Renewal”, 9:00, 72 hours at most',
-      german: 'Bis „Renewal“, 9:00 Uhr warten, höchstens 72 Stunden',
+      english: 'Wait until the date in “Renewal”, 9:00, 72 hours at most',
+      german: 'Bis zum Datum in „Renewal“ warten, 9:00 Uhr, höchstens 72 Stunden',
     },
     {
       until: 'hour',

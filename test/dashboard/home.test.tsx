@@ -245,8 +245,8 @@ t.test('with STATUS_CODES=always-200 a page still learns that the API refused', 
 
 t.test('a rate that is one point from the usual one says one point, not one points', async (t) => {
   const of = (code: string, share: number) => difference(chooseLanguage(code, code, undefined), share, 0.1);
-  t.equal(of('en', 0.11), '1 point above your last five campaigns');
-  t.equal(of('en', 0.085), '1.5 points below your last five campaigns');
-  t.equal(of('de', 0.09), '1 Punkt unter Ihren letzten fünf Kampagnen');
-  t.equal(of('de', 0.12), '2 Punkte über Ihren letzten fünf Kampagnen');
+  t.equal(of('en', 0.11), '1 percentage point above your last five campaigns');
+  t.equal(of('en', 0.085), '1.5 percentage points below your last five campaigns');
+  t.equal(of('de', 0.09), '1 Prozentpunkt unter Ihren letzten fünf Kampagnen');
+  t.equal(of('de', 0.12), '2 Prozentpunkte über Ihren letzten fünf Kampagnen');
 });

@@ -486,8 +486,11 @@ t.test(
     await visit([next[0]?.paths.o]);
     flushHits(app);
     const second = await shown(`/campaigns/${again}`);
-    t.match(second, /Open rate<\/dt><dd><a [^>]+>25%<\/a><\/dd><dd>25 points below your last five campaigns</);
-    t.match(second, /Click rate<\/dt><dd>0%<\/dd><dd>25 points below/);
+    t.match(
+      second,
+      /Open rate<\/dt><dd><a [^>]+>25%<\/a><\/dd><dd>25 percentage points below your last five campaigns</,
+    );
+    t.match(second, /Click rate<\/dt><dd>0%<\/dd><dd>25 percentage points below/);
     t.match(second, /Delivery rate<\/dt><dd><a [^>]+>100%<\/a><\/dd><dd>Same as your last five campaigns</);
 
     const list = async (query: string) =>

@@ -75,7 +75,7 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
     [
       ['activity.automation', 'is in', series],
       'whose automations include “Welcome” at the moment',
-      '„Welcome“ gerade zu ihren Automationen gehört',
+      'die Automation „Welcome“ gerade läuft',
     ],
     [['activity.link', 'clicked', LINK], `clicks include the link “${LINK}”`, `der Link „${LINK}“ angeklickt wurde`],
     [

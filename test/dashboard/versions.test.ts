@@ -59,7 +59,7 @@ t.test(
     t.match((await app.page('GET', path, { headers })).text, `href="${path}/versions"`, 'the designer leads there');
     t.match(
       (await app.page('GET', `${path}/versions`, { headers })).text,
-      'Frühere Gestaltungen dieser Mail erscheinen hier.',
+      'Frühere Fassungen dieser Mail erscheinen hier.',
     );
     await app.page('POST', path, { json: { html: '<p>New</p>' } });
     const { text, headers: answered } = await app.page('GET', `${path}/versions`, { headers });

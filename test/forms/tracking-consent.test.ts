@@ -87,7 +87,7 @@ t.test(
     await must('/tracking/save', { mode: 'consent' });
     const form = await addReadyForm(t, app, { asks_tracking: 1, language: 'de' });
     await confirm(app, form, 'anna@example.org', { tracking: 'on' });
-    t.match(await choiceOf(app, 1), { choice: 'allowed', consent_text: /^Sie dürfen erfassen/ });
+    t.match(await choiceOf(app, 1), { choice: 'allowed', consent_text: /^Sie dürfen aufzeichnen/ });
     app.clock.advance(25 * 3_600_000);
     await confirm(app, form, 'anna@example.org', {});
     t.match(await choiceOf(app, 1), { choice: 'allowed' });

@@ -95,7 +95,7 @@ export const people: Translation<typeof english> = {
   'contacts.job.undoing': 'Wird rückgängig gemacht …',
   'contacts.job.undone': 'Rückgängig gemacht.',
   'contacts.job.failed':
-    'Die Aktion ist mittendrin fehlgeschlagen. Bitte starten Sie sie noch einmal. Schlägt sie wieder fehl, steht der Grund im Log des Servers.',
+    'Die Aktion ist mittendrin fehlgeschlagen. Bitte starten Sie sie noch einmal. Schlägt sie wieder fehl, wenden Sie sich an den Betreiber dieser Installation: Im Log des Servers steht der Grund.',
   'contacts.job.progress': 'Fortschritt',
   'contacts.job.whole': 'Kontakte',
   'contacts.job.finished': 'Erledigt',
@@ -227,7 +227,7 @@ export const people: Translation<typeof english> = {
   'entered.done': 'erledigt',
   'entered.not_done': 'nicht erledigt',
   'inactive.stop': 'bekommt keine Kampagnen mehr',
-  'inactive.segment': 'in ein Segment aufgenommen',
+  'inactive.segment': 'zu einem Segment hinzugefügt',
   'inactive.move': 'in eine andere Liste verschoben',
   'inactive.person': 'wieder aktiv',
   'inactive.owner': 'von einem Benutzer reaktiviert',

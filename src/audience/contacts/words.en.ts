@@ -92,7 +92,7 @@ export const people = {
   'contacts.job.undoing': 'Undoing …',
   'contacts.job.undone': 'Undone.',
   'contacts.job.failed':
-    'The action failed halfway. Please start it again. If it fails again, the server’s log shows why.',
+    'The action failed halfway. Please start it again. If it fails again, tell whoever runs Sendlark here: the server’s log shows why.',
   'contacts.job.progress': 'Progress',
   'contacts.job.whole': 'Contacts',
   'contacts.job.finished': 'Done',

@@ -99,7 +99,7 @@ export const imports: Translation<typeof english> = {
   'import.preview.removed': 'Entfernte Werte',
   'import.go.removed': { one: '{count} Wert entfernen', other: '{count} Werte entfernen' },
   'import.go.changed': '{count} ändern',
-  'import.go.segment': '{count} in das Segment aufnehmen',
+  'import.go.segment': '{count} zum Segment hinzufügen',
   'import.go.unsubscribe': '{count} als abgemeldet markieren',
   'import.go.left': '{count} Abmeldungen und Sperren übernehmen',
   'migrate.about':

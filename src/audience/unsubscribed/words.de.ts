@@ -71,7 +71,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.topics.empty.text':
     'Ein Thema ist eine Art von Mails, etwa Neuigkeiten oder Angebote. Kontakte können sich davon abmelden, ohne sich von allem abzumelden.',
   'unsubscribes.inactive.about':
-    'Diese Kontakte haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet oder anklickt, eine Anmeldung über ein Formular bestätigt oder eine Einstellung ändert, ist wieder aktiv.',
+    'Diese Kontakte haben lange nichts getan, obwohl Mails ankamen. Wer eine Mail öffnet oder darin auf einen Link klickt, eine Anmeldung über ein Formular bestätigt oder eine Einstellung ändert, ist wieder aktiv.',
   'unsubscribes.inactive.empty.title': 'Keine inaktiven Kontakte',
   'unsubscribes.inactive.empty.text':
     'Kontakte, die die Regel findet, erscheinen hier. Auf der Seite der Regel sehen Sie vorab, wen sie fände.',
@@ -107,10 +107,10 @@ export const unsubscribed: Translation<typeof english> = {
   },
   'inactive.months': 'Monate ohne Aktivität',
   'inactive.mails': 'Mails, die der Kontakt in dieser Zeit mindestens bekommen hat',
-  'inactive.mails.hint': 'Nur Mails, die mindestens ein Kontakt geöffnet oder angeklickt hat.',
+  'inactive.mails.hint': 'Nur Mails mit mindestens einer Öffnung oder einem Klick.',
   'inactive.do': 'Was mit inaktiven Kontakten geschieht',
   'inactive.do.stop': 'Keine Kampagnen mehr, bis sie wieder aktiv sind',
-  'inactive.do.segment': 'Ins Segment {name} aufnehmen',
+  'inactive.do.segment': 'Zum Segment {name} hinzufügen',
   'inactive.do.move': 'In die Liste {name} verschieben',
   'inactive.show': 'Zeigen, wen die Regel findet',
   'inactive.switchOn': 'Einschalten',

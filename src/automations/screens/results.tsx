@@ -173,7 +173,10 @@ function rowsOf(language: Language, { goal, values, treated, held_out }: Results
       const mean = (sum: number, people: number) => (people === 0 ? '–' : money(sum / people));
       return {
         ...value,
-        name: language.say('automations.results.value', { currency: value.currency }).trim(),
+        name:
+          value.currency === ''
+            ? language.say('automations.results.value')
+            : language.say('automations.results.value.currency', { currency: value.currency }),
         treated: mean(value.treated, treated),
         held_out: mean(value.held_out, held_out),
         write: money,

@@ -17,7 +17,7 @@ export const home: Translation<typeof english> = {
     'Beginnen Sie mit einer Vorlage, setzen Sie Ihre Worte ein und sehen Sie sich die Mail am Computer und am Handy an.',
   'home.step.outbox.title': 'In den Test-Postausgang senden',
   'home.step.outbox.text':
-    'Ohne SMTP-Server verlässt keine Mail diesen Rechner: Sie können alles ausprobieren und das Ergebnis lesen.',
+    'Ohne SMTP-Server verlässt keine Mail Sendlark: Sie können alles ausprobieren und das Ergebnis lesen.',
   'home.step.address.title': 'Tracking-Domain festlegen',
   'home.step.address.text': 'Links, Bilder und Abmeldeseiten in Ihren Mails verwenden diese Adresse.',
   'home.step.relay.title': 'SMTP-Server verbinden',
@@ -65,7 +65,7 @@ export const home: Translation<typeof english> = {
   'home.audience.month': 'Monat',
   'home.health.title': 'Zustand',
   'home.health.good': 'Alles in Ordnung',
-  'home.health.attention': { one: '{count} Punkt bitte prüfen', other: '{count} Punkte bitte prüfen' },
+  'home.health.attention': { one: 'Bitte {count} Punkt prüfen', other: 'Bitte {count} Punkte prüfen' },
   'home.health.more': 'Einzelheiten',
   'home.health.sending': 'Versand',
   'home.health.on': 'An',
@@ -93,9 +93,9 @@ export const home: Translation<typeof english> = {
   'home.health.version': 'Version',
   'home.alert.held': 'Der gesamte Versand ist pausiert: {reason}',
   'home.alert.stalled':
-    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Starten Sie Sendlark neu; was geschehen ist, steht im Log des Servers.',
+    'Das Senden steht still, weil ein Teil von Sendlark nicht läuft. Wenden Sie sich an den Betreiber dieser Installation: Sendlark muss neu gestartet werden, und im Log des Servers steht, was geschehen ist.',
   'home.alert.clock':
-    'Die Uhr dieses Rechners geht falsch, sodass Mails zur falschen Zeit gesendet werden könnten. Stellen Sie sie richtig.',
+    'Die Uhr des Servers, auf dem Sendlark läuft, geht falsch, sodass Mails zur falschen Zeit gesendet werden könnten. Stellen Sie sie richtig.',
   'home.alert.disk':
     'Nur noch {free} Speicherplatz sind frei. Ist er voll, lässt sich nichts mehr speichern oder senden.',
   'state.draft': 'Entwurf',

@@ -13,7 +13,7 @@ export const home = {
   'home.step.design.text': 'Start from a template, add your words, and preview it on a computer and a phone.',
   'home.step.outbox.title': 'Send the e-mail to the test outbox',
   'home.step.outbox.text':
-    'Without an SMTP server no mail leaves this computer, so you can try everything and read the result.',
+    'Without an SMTP server no mail leaves Sendlark, so you can try everything and read the result.',
   'home.step.address.title': 'Set your tracking domain',
   'home.step.address.text': 'Links, images and unsubscribe pages in your e-mails use this address.',
   'home.step.relay.title': 'Connect an SMTP server',
@@ -88,8 +88,9 @@ export const home = {
   'home.health.version': 'Version',
   'home.alert.held': 'All sending is paused: {reason}',
   'home.alert.stalled':
-    'Sending has stopped, because a part of Sendlark is not running. Restart Sendlark; the server’s log shows what happened.',
-  'home.alert.clock': 'The clock of this computer is wrong, so mail could be sent at the wrong time. Set it correctly.',
+    'Sending has stopped, because a part of Sendlark is not running. Tell whoever runs Sendlark here to restart it: the server’s log shows what happened.',
+  'home.alert.clock':
+    'The clock of the server that Sendlark runs on is wrong, so mail could be sent at the wrong time. Set it correctly.',
   'home.alert.disk': 'Only {free} of disk space is free. When it runs out, nothing can be saved or sent.',
   'state.draft': 'Draft',
   'state.scheduled': 'Scheduled',

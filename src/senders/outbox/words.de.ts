@@ -15,7 +15,7 @@ export const outbox: Translation<typeof english> = {
     'Es gibt keinen SMTP-Server, deshalb bleiben Mails hier, statt gesendet zu werden: die neuesten {count} Mails.',
   'outbox.empty.title': 'Noch keine Mail',
   'outbox.empty.text':
-    'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt diesen Rechner.',
+    'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt Sendlark.',
   'outbox.relay.title': 'Ihr SMTP-Server sendet die Mails',
   'outbox.relay.text': 'Mails werden über Ihren SMTP-Server gesendet und bleiben nicht hier.',
   'outbox.search': 'Absender, Empfänger oder Betreff',
@@ -32,10 +32,10 @@ export const outbox: Translation<typeof english> = {
   'outbox.view.links': 'Links',
   'outbox.view.check': 'Prüfung',
   'outbox.hidden':
-    'Links, die für den Empfänger handeln, etwa zum Abmelden, führen hier ins Leere, weil Ihre Rolle nur lesen darf.',
+    'Links, die beim Empfänger etwas ändern, etwa der Abmeldelink, funktionieren hier nicht, weil Ihre Rolle nur lesen darf.',
   'outbox.webCopy': 'Webversion',
   'outbox.note': 'Links führen wie in der Mail an ihr Ziel, jeder in einem neuen Tab.',
-  'outbox.be.title': 'Als dieser Empfänger handeln',
+  'outbox.be.title': 'Die Mail wie dieser Empfänger ausprobieren',
   'outbox.be.text':
     'Öffnen Sie die Mail, klicken Sie auf ihre Links und melden Sie sich ab, wie es {to} könnte. Alles zählt für diesen Empfänger: Einen Moment später steht es im Bericht und im Verlauf des Kontakts.',
   'outbox.be.open': 'Als Empfänger öffnen',

@@ -11,7 +11,7 @@ export const outbox = {
   'outbox.about': 'There is no SMTP server, so mail is kept here instead of being sent: the newest {count} e-mails.',
   'outbox.empty.title': 'No e-mails yet',
   'outbox.empty.text':
-    'Without an SMTP server, every e-mail is kept here exactly as it would have been sent. Nothing leaves this computer.',
+    'Without an SMTP server, every e-mail is kept here exactly as it would have been sent. Nothing leaves Sendlark.',
   'outbox.relay.title': 'Mail is sent by your SMTP server',
   'outbox.relay.text': 'Mail is sent through your SMTP server and is not kept here.',
   'outbox.search': 'Sender, recipient or subject',
@@ -28,10 +28,10 @@ export const outbox = {
   'outbox.view.links': 'Links',
   'outbox.view.check': 'Check',
   'outbox.hidden':
-    'Links that act for the recipient, such as unsubscribe links, lead nowhere here, because your role is read-only.',
+    'Links that change something for the recipient, such as the unsubscribe link, do not work here, because your role is read-only.',
   'outbox.webCopy': 'Web version',
   'outbox.note': 'Links lead where they do in the e-mail, each in a new tab.',
-  'outbox.be.title': 'Act as this recipient',
+  'outbox.be.title': 'Try the e-mail as this recipient',
   'outbox.be.text':
     'Open the e-mail, click its links and unsubscribe as {to} would. Everything counts as theirs: a moment later it is in the report and in the contact’s timeline.',
   'outbox.be.open': 'Open as the recipient',

@@ -19,7 +19,7 @@ export const times = {
   'caps.ignored.automation': 'Ignore the cap',
   'window.title': 'Sending hours',
   'window.about':
-    'Campaigns and automations send only on these days and hours ({zone}). Anything due at another time waits. Without a day, mail is sent at any time. Transactional e-mail, tests and confirmations are always sent.',
+    'Campaigns and automations send only on these days and hours ({zone}). Anything due at another time waits. If no day is chosen, mail is sent at any time. Transactional e-mail, tests and confirmations are always sent.',
   'window.days': 'Days',
   'window.from': 'From',
   'window.to': 'Until',

@@ -147,7 +147,7 @@ export const designer: Translation<typeof english> = {
   'designer.source.use': 'Übernehmen',
   'designer.show.to': 'Nur Kontakten zeigen, die die Bedingung erfüllen',
   'designer.show.hint':
-    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Leer: Alle Kontakte bekommen den Baustein.',
+    'Ein Platzhalter, verglichen mit einem Wert: plan = "pro", city is not blank, age > 17 and country = "Germany". Bedingungen und Ländernamen stehen auf Englisch. Leer: Alle Kontakte bekommen den Baustein.',
   'designer.name.title': 'Name dieses Bausteins',
   'designer.name.hint':
     'Kontakte sehen diesen Namen nicht. Mit utm_content zeigt ihn Ihre Webstatistik bei den Links dieses Bausteins.',

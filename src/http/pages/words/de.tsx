@@ -4,8 +4,8 @@ import type { en } from './en.tsx';
 export const de: typeof en = {
   messages: {
     unknownLink: {
-      title: 'Diesen Link gibt es nicht',
-      heading: 'Diesen Link gibt es hier nicht mehr',
+      title: 'Dieser Link funktioniert nicht',
+      heading: 'Dieser Link funktioniert nicht mehr',
       text: [
         'Er ist unvollständig, wurde unterwegs verändert oder gehört zu einer E-Mail, die wir nicht mehr gespeichert haben. Bitte öffnen Sie den Link in der neuesten E-Mail, die Sie von uns haben.',
         'Wenn Sie keine E-Mails mehr von uns möchten, antworten Sie bitte auf die E-Mail und schreiben Sie uns das.',
@@ -68,14 +68,14 @@ export const de: typeof en = {
     subscribedAgain: 'Willkommen zurück. Bitte prüfen Sie unten Ihre Auswahl.',
     trackingTitle: 'Öffnungen und Klicks',
     trackingText:
-      'Wir möchten festhalten, ob und wann Sie unsere E-Mails öffnen und welche Links darin Sie anklicken, um zu sehen, welche E-Mails sich lohnen. Sie können es sich jederzeit anders überlegen.',
-    trackingOn: 'Zurzeit wird das festgehalten.',
-    trackingOff: 'Zurzeit wird das nicht festgehalten.',
-    trackingAllow: 'Sie dürfen es festhalten',
-    trackingRefuse: 'Nicht festhalten',
-    trackingAllowed: 'Vielen Dank. Ab der nächsten E-Mail wird festgehalten, was Sie öffnen und anklicken.',
+      'Wir möchten aufzeichnen, ob und wann Sie unsere E-Mails öffnen und welche Links darin Sie anklicken, um zu sehen, welche E-Mails sich lohnen. Sie können es sich jederzeit anders überlegen.',
+    trackingOn: 'Zurzeit wird das aufgezeichnet.',
+    trackingOff: 'Zurzeit wird das nicht aufgezeichnet.',
+    trackingAllow: 'Sie dürfen es aufzeichnen',
+    trackingRefuse: 'Nicht aufzeichnen',
+    trackingAllowed: 'Vielen Dank. Ab der nächsten E-Mail wird aufgezeichnet, was Sie öffnen und anklicken.',
     trackingRefused:
-      'Es wird nicht mehr festgehalten, was Sie öffnen und anklicken. Links in E-Mails funktionieren weiter.',
+      'Es wird nicht mehr aufgezeichnet, was Sie öffnen und anklicken. Links in E-Mails funktionieren weiter.',
     unsubscribed: 'Sie sind abgemeldet.',
     unsubscribedGroup: (group) => `Sie sind von „${group}“ abgemeldet.`,
   },
