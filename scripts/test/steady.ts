@@ -3,21 +3,26 @@
  * a row for each run. The output of a failed run is stored in a file below `node_modules/.cache`. The runs follow each other, because
  * tests of one checkout share the folder of their fixtures.
  *
- *     npm run test:steady -- [RUNS] [unit | system]
+ *     npm run test:steady -- [RUNS] [unit] [system]
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
 const LOOPS = 2;
-const [runs = '20', wantedKind] = process.argv.slice(2);
-const kinds = wantedKind === undefined ? ['unit', 'system'] : [wantedKind];
+const KINDS = ['unit', 'system'];
+const words = process.argv.slice(2);
+const unknown = words.filter((word) => !KINDS.includes(word) && !/^[1-9]\d*$/.test(word));
+if (unknown.length > 0) throw new Error(`neither a number of runs nor unit or system: ${unknown.join(' ')}`);
+const runs = Number(words.find((word) => !KINDS.includes(word)) ?? 20);
+const wanted = words.filter((word) => KINDS.includes(word));
+const kinds = wanted.length > 0 ? wanted : KINDS;
 
 const loops = Array.from({ length: LOOPS }, () => spawn(process.execPath, ['-e', 'for (;;);']));
 process.on('exit', () => {
   for (const loop of loops) loop.kill('SIGKILL');
 });
-for (let run = 1; run <= Number(runs); run++) for (const kind of kinds) await runTests(run, kind);
+for (let run = 1; run <= runs; run++) for (const kind of kinds) await runTests(run, kind);
 process.exit();
 
 async function runTests(run: number, kind: string): Promise<void> {

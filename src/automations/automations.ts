@@ -24,12 +24,12 @@ export type ListedSchedule = Omit<Schedule, 'template_json' | 'template_html'> &
   html_size: number;
 };
 
-const isAccounts = ownedBy(automations, sql.placeholder('accountId'));
+const isOfAccount = ownedBy(automations, sql.placeholder('accountId'));
 const automationQuery = preparedOnce((db) =>
   db
     .select()
     .from(automations)
-    .where(and(isAccounts, eq(automations.utr, sql.placeholder('utr'))))
+    .where(and(isOfAccount, eq(automations.utr, sql.placeholder('utr'))))
     .prepare(),
 );
 const stepQuery = preparedOnce((db) =>
@@ -37,7 +37,7 @@ const stepQuery = preparedOnce((db) =>
     .select()
     .from(automationSchedules)
     .innerJoin(automations, eq(automations.id, automationSchedules.automation_id))
-    .where(and(eq(automationSchedules.utr, sql.placeholder('utr')), isAccounts))
+    .where(and(eq(automationSchedules.utr, sql.placeholder('utr')), isOfAccount))
     .prepare(),
 );
 
@@ -68,7 +68,7 @@ const SIZES = {
   html_size: sql<number>`octet_length(${template_html})`,
 };
 
-const listQuery = preparedOnce((db) =>
+const stepsQuery = preparedOnce((db) =>
   db
     .select({ ...LISTED, ...SIZES })
     .from(automationSchedules)
@@ -79,7 +79,7 @@ const listQuery = preparedOnce((db) =>
 
 /** Returns the steps of an automation in their order, without the code of mails. */
 export function listSchedules(db: Db, automationId: number): ListedSchedule[] {
-  return listQuery(db).all({ automationId });
+  return stepsQuery(db).all({ automationId });
 }
 
 /**

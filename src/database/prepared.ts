@@ -2,8 +2,7 @@
 import type { Db } from './open.ts';
 
 /**
- * Returns a function that gives the query of a connection. `prepare` makes the query when it is first used. A transaction of Drizzle counts as
- * another connection, so in a transaction the query is made anew.
+ * Returns a function that gives the query of a connection. `prepare` makes the query when it is first used.
  */
 export function preparedOnce<Query extends object>(prepare: (db: Db) => Query): (db: Db) => Query {
   const queries = new WeakMap<Db, Query>();

@@ -98,7 +98,7 @@ t.test('an owner sets and stops a warm-up on the page of the senders', async (t)
   const post = (path: string, form: Record<string, string>) => app.page('POST', path, { headers, form });
   const refused = await post('/settings/senders/warm-up', form);
   t.equal(refused.status, 422);
-  t.match(refused.text, 'Give a number above that of the first day');
+  t.match(refused.text, 'Enter a number above that of the first day');
   t.equal((await post('/settings/senders/warm-up', { ...form, until_volume: '5000' })).status, 303);
   t.match(await page(), '0 / 50');
   app.db.exec(

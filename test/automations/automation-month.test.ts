@@ -59,7 +59,7 @@ t.test(
       for (let hour = 0; hour < 24; hour++) {
         const moment = `${day}/${hour}`;
         const imports =
-          hour === 12 ? [() => world.import(between(200 / SHARE, 400 / SHARE), between(1, 6) === 1 ? 2 : 1)] : [];
+          hour === 12 ? [() => world.import(between(220 / SHARE, 420 / SHARE), between(1, 6) === 1 ? 2 : 1)] : [];
         await world.hour(...(at[moment] ?? []), ...imports);
         if (kills.includes(moment))
           t.ok(await world.killedAfter(between(20, Math.round(150 / SHARE))), 'killed in the middle of its mails');

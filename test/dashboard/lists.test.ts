@@ -136,6 +136,7 @@ t.test('others are answered between what a page asks for, and within a long list
     t.equal(answer.status, 200);
     return turns;
   };
+  await app.fastify.dashboard();
   await storeSegment(app, ['city', 'is', 'Bonn']);
   const [short, many] = [await turnsOf('/settings/lists'), await turnsOf('/contacts/segments/1')];
   t.ok(many >= short + 6, `${many} turns for eight questions, ${short} for one`);

@@ -152,7 +152,6 @@ t.test('a database of any earlier release is brought to the newest schema and tr
   for (const count of counts) {
     const db = connect(oldDatabase(t, count));
     t.equal(schemaState(db.$client), 'older');
-    if (count === 1) db.$client.exec('DELETE FROM cities');
     migrateAndSeed(db);
     t.equal(schemaState(db.$client), 'current');
     t.strictSame(schemaOf(db.$client), schemaOf(fresh.$client), `from ${releases[count - 1]?.tag}`);

@@ -56,8 +56,8 @@ t.test('every operation answers what is recorded, byte for byte', async (t) => {
   let answers = '';
   for (const operation of operationsOf(await readDocument(app))) {
     for (const { what, changes } of requestsOf(operation)) {
-      // Only the example uses up what is made anew.
-      if (changes === GOOD.changes) await account.renew(operation);
+      // Only the example uses up what is made anew. That a wrong id leaves a waiting backup alone is a rule of test/api/backups.test.ts.
+      if (what === 'example') await account.renew(operation);
       const request = requestOf(operation, { ...GOOD, encoding: 0, changes }, account);
       const { statusCode, payload, headers } = await app.fastify.inject({
         ...request,

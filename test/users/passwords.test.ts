@@ -52,7 +52,7 @@ t.test('a stored password tells its parameters, its own salt and nothing of the 
   t.match(stored, /^scrypt\$17\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
   t.not(await hashPassword(PASSWORD), stored);
   t.equal(await verifyPassword(PASSWORD, stored, 'last'), true);
-  t.equal(await verifyPassword('caf\u00e9 am Morgen kalt', stored, 'last'), false);
+  t.equal(await verifyPassword('caf\u00e9 am Morgen helx', stored, 'last'), false);
   t.equal(isWeaklyHashed(stored), false);
   t.equal(isWeaklyHashed(stored.replace('$17$', '$15$')), true);
 });

@@ -1,6 +1,7 @@
 /** The custom fields of an account: their types, the values that they accept, and their form in answers. */
 import { type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
+import { preparedOnce } from '../../database/prepared.ts';
 import { contacts, type customFields } from '../../database/schema/index.ts';
 
 /** The maximum number of custom fields of an account, because every list, export and mail has to handle all of them for each contact. */
@@ -13,23 +14,17 @@ export type FieldType = (typeof FIELD_TYPES)[number];
 export const ZONE_FIELD = 'time_zone';
 export type CustomField = typeof customFields.$inferSelect;
 
-const readers = new WeakMap<Db, (accountId: number) => CustomField[]>();
+/** Also adds the SQL function that `storedFieldRecord` calls. */
+const fieldsQuery = preparedOnce(({ $client }) => {
+  $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
+  return $client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
+});
 
 /** Returns the account's custom fields, ascending by id. */
 export function listCustomFields(db: Db, accountId: number): CustomField[] {
-  const reader = readers.get(db) ?? customFieldsReader(db);
-  readers.set(db, reader);
-  return reader(accountId);
-}
-
-/**
- * Returns a function that reads the custom fields of an account. The query is prepared once, because every request about
- * contacts runs it. Also adds the SQL function that `storedFieldRecord` calls.
- */
-function customFieldsReader({ $client }: Db): (accountId: number) => CustomField[] {
-  $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
-  const statement = $client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
-  return (accountId) => statement.all(accountId).sort((one, other) => one.id - other.id);
+  return fieldsQuery(db)
+    .all(accountId)
+    .sort((one, other) => one.id - other.id);
 }
 
 /** Returns the display label of a field: underscores become spaces, in title case. */

@@ -145,6 +145,7 @@ const segmentQuery = preparedOnce((db) =>
     .where(eq(segments.id, sql.placeholder('id')))
     .prepare(),
 );
+const SAVE_PROGRESS = 'UPDATE segments SET recompute_after = ?, is_restoring = ? WHERE id = ?';
 /** The next addresses that are in a segment, or in the contact type of which it is a part. */
 const NEXT_PEOPLE = `
   SELECT address_id FROM (
@@ -171,9 +172,7 @@ function recomputeChunk(db: Db, id: number, maxRows: number, now: string): boole
   syncMembers(db, segment, people, now, { isRestoring: segment.is_restoring === 1 });
   const last = people.length < rows ? null : (people.at(-1) ?? null);
   const is_restoring = last === null ? 0 : segment.is_restoring;
-  db.$client
-    .prepare('UPDATE segments SET recompute_after = ?, is_restoring = ? WHERE id = ?')
-    .run(last, is_restoring, id);
+  db.$client.prepare(SAVE_PROGRESS).run(last, is_restoring, id);
   return last !== null;
 }
 

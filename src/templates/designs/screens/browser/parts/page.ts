@@ -14,7 +14,7 @@ export interface Picture {
 }
 
 /** The answer to a request of the page. Each answer has some of these fields. */
-interface Answer {
+export interface Answer {
   problem?: string;
   html?: string;
   mjml?: string;
@@ -59,13 +59,17 @@ export const inLanguage = { 'accept-language': document.documentElement.lang };
 export const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
- * Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses or does not answer, throws an Error with the
- * reason.
+ * Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses, or does not answer in time, throws an Error
+ * with the reason.
  */
-export async function call(path: string, body?: Record<string, string>): Promise<Answer> {
+export async function call(
+  path: string,
+  body?: Record<string, string>,
+  timeoutMs = REQUEST_TIMEOUT_MS,
+): Promise<Answer> {
   const init = body && { method: 'POST', body: JSON.stringify(body) };
   const type = body && { 'content-type': 'application/json' };
-  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   const request = fetch(pagePath + path, { ...init, signal, headers: { ...inLanguage, ...type } });
   const [response, answer]: [Response, Answer] = await request
     .then(async (response): Promise<[Response, Answer]> => [response, await response.json()])

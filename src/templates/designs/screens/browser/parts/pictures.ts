@@ -1,6 +1,6 @@
 /** The account's image library in the designer: the dialog that asks for a picture and its alternative text, and adding pictures. */
 import { scaledDown } from '../../../../../ui/islands/parts/scaled-down.ts';
-import { ask, call, element, inLanguage, type Picture, problemOf, say } from './page.ts';
+import { type Answer, ask, call, element, inLanguage, type Picture, problemOf, say } from './page.ts';
 
 /** A picture in the mail. */
 interface PlacedPicture {
@@ -12,11 +12,8 @@ interface PlacedPicture {
   href: string;
 }
 
-/** The answer of the server: pictures, or why a file was refused. */
-interface Answer {
-  problem?: string;
-  pictures?: Picture[];
-}
+/** How long the dialog for an image waits for the library before it opens without it. */
+const LIBRARY_TIMEOUT_MS = 20_000;
 
 const path = `${location.pathname}/pictures`;
 /** The newest pictures of the library; null until they are first needed. */
@@ -132,7 +129,7 @@ async function showLibrary(chosen: string): Promise<void> {
 
 async function readLibrary(): Promise<Picture[]> {
   try {
-    const { pictures = [] } = await call('/pictures');
+    const { pictures = [] } = await call('/pictures', undefined, LIBRARY_TIMEOUT_MS);
     return pictures;
   } catch {
     // The next dialog tries again.
