@@ -16,13 +16,16 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ROOT } from '../support/documents.ts';
 
+/** A command that imports the service, which the build bundles apart. */
+const SERVES = "export const serve = () => import('../server.ts');";
 const OPTIONS = { target: 'ES2023', module: 'nodenext', strict: true, types: [] };
 
 function project(t: Test) {
   const folder = t.testdir({
     src: {
       'cli.ts': "await import('./commands/index.ts');",
-      commands: { 'index.ts': "import { two } from '../two.ts';\nconsole.log('one' as string, two);" },
+      commands: { 'index.ts': `import { two } from '../two.ts';\nconsole.log('one' as string, two);\n${SERVES}` },
+      'server.ts': 'export {};',
       'two.ts': 'export const two = 2;',
     },
     'package.json': '{"type":"module"}',
@@ -64,7 +67,10 @@ t.test('a build runs, and says so in one sentence, only if something changed sin
   mkdirSync(path('src/new'));
   renameSync(path('src/two.ts'), path('src/new/two.ts'));
   t.match(build(), { status: 1 }, 'a file that another imports was moved');
-  writeFileSync(path('src/commands/index.ts'), "import { two } from '../new/two.ts';\nconsole.log('moved', two);");
+  writeFileSync(
+    path('src/commands/index.ts'),
+    `import { two } from '../new/two.ts';\nconsole.log('moved', two);\n${SERVES}`,
+  );
   t.match(build(), BUILT);
   t.equal(run(), 'moved 3\n');
   t.strictSame(readdirSync(path('dist')).sort(), ['.built-from', 'app', 'browser', 'cli.js']);
