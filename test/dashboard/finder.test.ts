@@ -167,14 +167,15 @@ t.test('the menu in a browser', { skip: skipWithout('chromium') }, async (t) => 
     await page.locator('body').press('Control+k');
     await page.getByRole('option', { name: 'New campaign' }).waitFor();
     const answers = await holdAnswers(page, '**/find/options?*');
+    const before = asked.length;
     await field.fill('dkim');
     await field.press('Enter');
-    const before = asked.length;
     await page.keyboard.press('Escape');
     await page.locator('#finder').waitFor({ state: 'hidden' });
     await answers.release();
     await settled(page);
-    t.strictSame(asked.slice(before), [], 'not what was found before');
+    const pages = asked.slice(before).filter((path) => !/^\/(assets|find)\//.test(path));
+    t.strictSame(pages, [], 'not what was found before');
   });
 
   t.test('on a phone its button opens it, options are large enough to touch, and nothing sticks out', async (t) => {
