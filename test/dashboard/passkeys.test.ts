@@ -146,7 +146,7 @@ t.test('an offer that comes after a click on the button does not end what the cl
   await page.goto(`${origin}/login`);
   await until(() => offer.asked.length === 1);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await page.waitForFunction('asked.length === 1');
+  await until(() => page.evaluate('asked.length === 1'));
   await offer.release();
   await settled(page);
   t.strictSame(await page.evaluate('asked'), ['button']);

@@ -78,7 +78,14 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   t.test('a page is left for the next without an error, also when its style sheet comes after its text', async (t) => {
     const { page, complaints } = await openTab(t, browser, origin, { cookie });
     await page.route('**/*.css', async (route) => {
-      await route.request().frame().waitForFunction('document.body !== null', null, { polling: 20 });
+      // The frame may still be leaving the page before.
+      await until(() =>
+        route
+          .request()
+          .frame()
+          .evaluate('document.body !== null')
+          .catch(() => false),
+      );
       await route.continue();
     });
     await page.goto(`${origin}/campaigns`);

@@ -8,6 +8,7 @@ import { mustSucceed } from '../support/campaign.ts';
 import { findBarriers, launch, openTab } from '../support/dashboard/browser.ts';
 import { addReadyForm, askedMails, TYPING_MS } from '../support/forms.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 async function service(t: Test) {
   const app = await startApp(t);
@@ -142,7 +143,8 @@ t.test('the page of a form in a browser', { skip: skipWithout('chromium') }, asy
       form.requestSubmit();
       form.requestSubmit();
     }`);
-    t.equal(await (await page.waitForFunction('window.held?.ms')).jsonValue(), 2500);
+    await until(() => page.evaluate('window.held?.ms !== undefined'));
+    t.equal(await page.evaluate('window.held.ms'), 2500);
     t.strictSame(sent, []);
     app.clock.advance(TYPING_MS);
     await page.evaluate('held.done()');
