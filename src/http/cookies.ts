@@ -32,8 +32,8 @@ const SECRET = /^[\w-]{43}$/;
 const NO_ENCODING = { encode: (value: string) => value, decode: (value: string) => value };
 
 /**
- * Registers the cookie plugin for the routes of `app`; no request has a session yet. Cookies are parsed only when one is read, because requests for pixels and links have
- * none that are needed.
+ * Registers the cookie plugin for the routes of `app`. Cookies are parsed only when one is read, because requests for pixels and links have
+ * none that are needed. Requests have no session before `installSessions` sets it.
  */
 export async function installCookies(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCookie, { hook: false, parseOptions: NO_ENCODING });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import type { ImportJob } from '../../src/audience/import/import-job.ts';
 import { type Caller, startApp } from '../support/app.ts';
+import { scriptArguments } from '../support/run-script.ts';
 
 const typeOf = async (caller: Caller, name: string): Promise<number> => {
   const { headers } = await caller.call('POST', '/contacts-type/add', { form: { name } });
@@ -183,11 +184,7 @@ function importAndDie(job: ImportJob): string | null {
     const watch = connect(job.databasePath).$client.prepare('SELECT EXISTS (SELECT 1 FROM contacts)').pluck();
     setInterval(() => watch.get() && process.kill(process.pid, 'SIGKILL'), 1);
     await importContacts(connect(job.databasePath), job);`;
-  const child = spawnSync(
-    process.execPath,
-    ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script],
-    { encoding: 'utf8' },
-  );
+  const child = spawnSync(process.execPath, scriptArguments(script), { encoding: 'utf8' });
   if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);
   return child.signal;
 }

@@ -8,6 +8,7 @@ import { isoTimestamp } from '../../src/time/clock.ts';
 import { DAY_MS } from '../../src/units.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { addReadyForm, askedMails, subscribe } from '../support/forms.ts';
+import { scriptArguments } from '../support/run-script.ts';
 
 /** Account one with type 1, a custom field, segment 1 of those in Graz and 2 of those in Wien, and 300 people of whom half are in Graz. */
 async function withPeople(t: Test): Promise<TestApp> {
@@ -110,7 +111,7 @@ function undoAndDie(path: string, transactions: number): string | null {
     };
     const db = connect(${JSON.stringify(path)});
     while (await continueUndos(db, { now, monotonic: () => 0 }, false, (_id, error) => { throw error; }));`;
-  return spawnSync(process.execPath, ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script], {
+  return spawnSync(process.execPath, scriptArguments(script), {
     encoding: 'utf8',
   }).signal;
 }

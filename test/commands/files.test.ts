@@ -6,6 +6,7 @@ import { join, relative, resolve } from 'node:path';
 import t from 'tap';
 import { assertWritable } from '../../src/commands/target-file.ts';
 import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { scriptArguments } from '../support/run-script.ts';
 import { folder, prepared } from './prepared.ts';
 
 t.test('no command writes over a database, whatever name it is given, or over what belongs to one', async (t) => {
@@ -61,13 +62,9 @@ t.test('a command that is told to stop leaves nothing unfinished behind', async 
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    const child = spawn(
-      process.execPath,
-      ['--import=./scripts/run-sources.js', '--input-type=module', '--eval', script],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
+    const child = spawn(process.execPath, scriptArguments(script), {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout, 'data');
     t.equal(readdirSync(made).length, 1);
     child.kill(signal);
@@ -113,11 +110,7 @@ t.test('every file that holds data is made readable by its owner alone, whatever
     clearInterval(watch);
     lock.release();
     console.error(JSON.stringify([...seen]));`;
-  const ran = spawnSync(
-    process.execPath,
-    ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script, '--', home],
-    { encoding: 'utf8' },
-  );
+  const ran = spawnSync(process.execPath, scriptArguments(script, home), { encoding: 'utf8' });
   const seen = new Map<string, string>(JSON.parse(ran.stderr.trim().split('\n').at(-1) ?? ''));
   for (const name of [
     'one.db',

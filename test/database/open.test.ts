@@ -9,6 +9,7 @@ import { databaseFault, openingFault } from '../../src/database/faults.ts';
 import { assertVersion, connect, migrateAndSeed, schemaState } from '../../src/database/open.ts';
 import { lockForServer } from '../../src/database/server-lock.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
+import { scriptArguments } from '../support/run-script.ts';
 
 function folder(t: Test): string {
   const made = mkdtempSync(join(tmpdir(), 'sendlark-open-'));
@@ -245,13 +246,9 @@ function migrateAndDie(path: string, fatal: number): string | null {
       return prepare(sql);
     };
     migrateAndSeed(db);`;
-  const child = spawnSync(
-    process.execPath,
-    ['--import=./scripts/run-sources.js', '--input-type=module', '-e', script],
-    {
-      encoding: 'utf8',
-    },
-  );
+  const child = spawnSync(process.execPath, scriptArguments(script), {
+    encoding: 'utf8',
+  });
   if (child.signal === null) throw new Error(`it lived: ${child.stderr}`);
   return child.signal;
 }

@@ -14,7 +14,7 @@ export type FieldType = (typeof FIELD_TYPES)[number];
 export const ZONE_FIELD = 'time_zone';
 export type CustomField = typeof customFields.$inferSelect;
 
-/** Also adds the SQL function that `storedFieldRecord` calls. */
+/** Reads the fields of an account. The SQL function that `storedFieldRecord` calls is added with it. */
 const fieldsQuery = preparedOnce(({ $client }) => {
   $client.function('field_title', { deterministic: true }, (name) => fieldTitle(String(name)));
   return $client.prepare<[number], CustomField>('SELECT * FROM custom_fields WHERE user_id = ?');
