@@ -25,7 +25,7 @@ export interface Handoff {
    * the mail is sent again on another connection. The message may be built in `buffer`, which is not reused before the outcome is known.
    */
   start(buffer?: Buffer): MailData | null;
-  /** Returns true if the message may still be sent. Called before the text is written, if the envelope was pipelined earlier. */
+  /** Returns true if the message may still be sent. Called right before the text is written. */
   maySend?(): boolean;
   /**
    * True if no line of the message can begin with a dot (RFC 5321 4.5.2). Otherwise the message is searched for such lines, which takes a

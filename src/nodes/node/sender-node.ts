@@ -175,6 +175,8 @@ export class SenderNode {
     }
     if (reply.brain !== controllerRun) {
       this.#controllerRun = reply.brain;
+      // Each run of the controller numbers its withdrawals from 1, so the new run would take these numbers for its own.
+      this.#withdrawn = [];
       this.#reporter.notify(this.#run, reply.brain, () => ({ has: this.#pages.open }));
       return false;
     }

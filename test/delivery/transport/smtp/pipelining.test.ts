@@ -109,6 +109,19 @@ t.test('a pipelined mail does not wait for a slow reply to the message before it
   t.equal(pool.active, 1);
 });
 
+t.test('a mail that may no longer be sent once its envelope is accepted is not sent', async (t) => {
+  const stuck = gate();
+  const sink = await startSink(t, { data: () => stuck.passed.then(() => '354 go ahead\r\n') });
+  const pool = openPool(t, sink, { connections: 1 });
+  let goes = true;
+  const mail = pool.send({ from: 'a@example.com', to: '1@x.com', start: () => MESSAGE, maySend: () => goes });
+  await until(() => pool.active === 1);
+  goes = false;
+  stuck.open();
+  t.equal(brief(await mail), 'withdrawn');
+  t.strictSame(sink.received, []);
+});
+
 t.test('a pipelined mail that may no longer be sent is not sent', async (t) => {
   const stuck = gate();
   const sink = await startSink(t, { dot: () => stuck.passed.then(() => '250 ok\r\n') });

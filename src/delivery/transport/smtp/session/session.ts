@@ -202,12 +202,15 @@ export class Session implements ConnectionListener {
     }
   }
 
-  /** Writes the message. If its envelope was pipelined, its mailing may have been stopped since; the message is then withdrawn instead. */
+  /**
+   * Writes the message, or withdraws it if its mailing was stopped since the envelope was written. The reply to the envelope may arrive
+   * late: a process that was suspended in between continues after others may have sent the mail.
+   */
   #writeMessage(): void {
-    const { mail, wasPipelined } = this.#transactions;
+    const { mail } = this.#transactions;
     if (mail === null) return;
     const { pending, message } = mail;
-    if (!wasPipelined || pending.handoff.maySend?.() !== false) {
+    if (pending.handoff.maySend?.() !== false) {
       this.#writer.write(message, pending.handoff.dotless === true);
       return;
     }

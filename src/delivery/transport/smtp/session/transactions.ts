@@ -69,11 +69,6 @@ export class Transactions<Mail extends Envelope> {
     return this.#pipelined;
   }
 
-  /** True if the envelope of `mail` was itself pipelined after the previous message. */
-  get wasPipelined(): boolean {
-    return this.#wasPipelined;
-  }
-
   /** The number of transactions that ended without closing the connection. */
   get completed(): number {
     return this.#completed;
