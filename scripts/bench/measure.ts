@@ -12,7 +12,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { createAccount } from '../../src/database/accounts.ts';
-import { connect, type Db, migrateAndSeed } from '../../src/database/open.ts';
+import { connect, type Db } from '../../src/database/open.ts';
+import { migrateAndSeed } from '../../src/database/upgrade.ts';
 import { isoTimestamp, systemClock } from '../../src/time/clock.ts';
 
 export const KEYS = { PUBLIC_KEY: 'pk_bench_of_sendlark', SECRET_KEY: 'sk_bench_of_sendlark' };

@@ -14,11 +14,12 @@ import { FIRST_ZONE } from '../delivery/timing/local-times.ts';
 import { findZone, type Place, placeColumns } from '../delivery/timing/place-zones.ts';
 import type { Clock } from '../time/clock.ts';
 import { addDays, toUtc, yearlyDays } from '../time/zones.ts';
+import { DAY_MS } from '../units.ts';
 
 /** The interval between two looks at the dates, in milliseconds. */
 export const DATE_STEP_MS = 900_000;
 /** Contacts enter by hours of the trigger up to this many milliseconds ago. An earlier hour, while the service was down, starts nothing. */
-const MAX_AGE_MS = 86_400_000;
+const MAX_AGE_MS = DAY_MS;
 /** The time zone in which each hour comes last. */
 const LAST_ZONE = 'Etc/GMT+12';
 /** The number of contacts whose dates are read or added at once, which takes some milliseconds. */

@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Config } from '../config.ts';
 import { databaseFault } from '../database/faults.ts';
-import { connect, type Db, migrateAndSeed, schemaState } from '../database/open.ts';
+import { connect, type Db } from '../database/open.ts';
 import { accounts, contactTypes } from '../database/schema/index.ts';
 import { lockForServer } from '../database/server-lock.ts';
+import { migrateAndSeed, schemaState } from '../database/upgrade.ts';
 import { type Call, requireNumber, UsageError } from './command.ts';
 import { settings } from './settings.ts';
 

@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { readConfig } from '../../src/config.ts';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
+import { migrateAndSeed } from '../../src/database/upgrade.ts';
 import { openTokens } from '../../src/delivery/links/tokens.ts';
 import { OutboxCourier } from '../../src/delivery/transport/outbox.ts';
 import { Background } from '../../src/threads/background.ts';

@@ -5,7 +5,8 @@ import { linkSync, readdirSync, symlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import t from 'tap';
 import { assertWritable } from '../../src/commands/target-file.ts';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
+import { migrateAndSeed } from '../../src/database/upgrade.ts';
 import { scriptArguments } from '../support/run-script.ts';
 import { folder, prepared } from './prepared.ts';
 
@@ -78,7 +79,8 @@ t.test('every file that holds data is made readable by its owner alone, whatever
   const script = `
     process.umask(0);
     const folder = process.argv[1];
-    const { connect, migrateAndSeed } = await import(${JSON.stringify(resolve('src/database/open.ts'))});
+    const { connect } = await import(${JSON.stringify(resolve('src/database/open.ts'))});
+    const { migrateAndSeed } = await import(${JSON.stringify(resolve('src/database/upgrade.ts'))});
     const { lockForServer } = await import(${JSON.stringify(resolve('src/database/server-lock.ts'))});
     const { backup } = await import(${JSON.stringify(resolve('src/commands/backup.ts'))});
     const { exportFile } = await import(${JSON.stringify(resolve('src/commands/export.ts'))});

@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { databaseFault, openingFault } from '../../src/database/faults.ts';
-import { assertVersion, connect, migrateAndSeed, schemaState } from '../../src/database/open.ts';
+import { assertVersion, connect } from '../../src/database/open.ts';
 import { lockForServer } from '../../src/database/server-lock.ts';
+import { migrateAndSeed, schemaState } from '../../src/database/upgrade.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../support/releases.ts';
 import { scriptArguments } from '../support/run-script.ts';
 

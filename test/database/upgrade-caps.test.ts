@@ -1,7 +1,8 @@
 /** What an upgrade does for frequency caps. */
 import t from 'tap';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
 import { DELIVERY_STATE } from '../../src/database/schema/index.ts';
+import { migrateAndSeed } from '../../src/database/upgrade.ts';
 import { continueEarlierMails } from '../../src/delivery/queue/ledger/earlier-mails.ts';
 import { oldDatabase } from '../support/releases.ts';
 

@@ -1,7 +1,8 @@
 /** What an upgrade makes of opens and clicks that earlier releases recorded. */
 import t from 'tap';
 import { mailingCounters } from '../../fixtures/mailing-counters.ts';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
+import { migrateAndSeed } from '../../src/database/upgrade.ts';
 import { continueReclassifying } from '../../src/delivery/feedback/earlier-hits.ts';
 import { oldDatabase, releases } from '../support/releases.ts';
 

@@ -2,7 +2,8 @@
 import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, migrateAndSeed } from '../../src/database/open.ts';
+import { connect } from '../../src/database/open.ts';
+import { migrateAndSeed } from '../../src/database/upgrade.ts';
 
 /** The countries whose cities tests name. */
 const AFGHANISTAN = 1;

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { recordId } from '../../database/ownership.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
+import { DAY_MS } from '../../units.ts';
 import { type Address, parseAddress } from '../contacts/addresses.ts';
 import { isEventName, isPropertyName, MAX_PROPERTY_TEXT } from './names.ts';
 
@@ -14,7 +15,7 @@ const MAX_KEY = 255;
 /** The largest value, positive or negative, so that sums stay exact to the cent. */
 const MAX_VALUE = 1e12;
 /** How far in the future an event may lie, because clocks differ. */
-const MAX_AHEAD_MS = 86_400_000;
+const MAX_AHEAD_MS = DAY_MS;
 const EARLIEST = Date.UTC(2000, 0, 1);
 /** The maximum number of events with errors that an answer names. */
 const MAX_NAMED = 20;

@@ -4,13 +4,14 @@
  */
 import type { Database } from 'better-sqlite3';
 import { AUTOMATION_STATUS, type automations, barsEntry } from '../../database/schema/index.ts';
+import { DAY_MS } from '../../units.ts';
 import { filterClause } from './event-sql.ts';
 
 /**
  * The maximum age of an event that starts an automation. A shop that reports its orders of the last years does not want to send mails
  * for them.
  */
-const MAX_AGE_MS = 86_400_000;
+const MAX_AGE_MS = DAY_MS;
 
 /** Events that are recorded in one transaction. */
 interface NewEvents {

@@ -12,6 +12,7 @@ import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { DAY_MS } from '../../units.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { LINE_COLUMNS } from '../contacts/contact-fields.ts';
 import { deleteContacts } from '../contacts/contacts.ts';
@@ -27,7 +28,7 @@ import { removeUnsubscribers } from '../unsubscribes.ts';
 import { undoTrackingChoices } from './lists.ts';
 
 /** How long an import can be undone after it began: 30 days. */
-export const UNDO_MS = 30 * 86_400_000;
+export const UNDO_MS = 30 * DAY_MS;
 
 /**
  * The number of changes of contacts that are kept for undoing the imports of an account, so that importing the same contacts

@@ -2,7 +2,7 @@
 import type { SegmentRule } from '../../database/schema/index.ts';
 import { isSuppressed, isUnsubscribed } from '../eligibility.ts';
 import { ruleCondition } from '../segments/rule-sql.ts';
-import { searchWords } from './search-index.ts';
+import { searchWords } from './search-text.ts';
 
 /**
  * The mail states of a contact: on the global unsubscribe list, suppressed, or neither. An unsubscribed contact may be suppressed as well.

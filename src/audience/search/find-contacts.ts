@@ -8,7 +8,8 @@ import type { Db } from '../../database/open.ts';
 import type { FoundIds } from '../../database/record-json.ts';
 import { SUPPRESSED_ADDRESSES, UNSUBSCRIBED_ADDRESSES } from '../eligibility.ts';
 import { type ContactFilter, type FilterCondition, filterCondition } from './contact-filter.ts';
-import { BLOCK, indexedUntil, indexQuery, installSearchText, searchWords } from './search-index.ts';
+import { BLOCK, indexedUntil } from './search-index.ts';
+import { indexQuery, installSearchText, searchWords } from './search-text.ts';
 
 /** The number of contact ids that can be read at once and sorted in a few milliseconds. */
 const SET_SIZE = 5000;

@@ -4,15 +4,8 @@ import type { FoundIds } from '../../database/record-json.ts';
 import { filterCondition } from './contact-filter.ts';
 import { blockReader, idReader, idsIn } from './find-contacts.ts';
 import { Pace } from './pace.ts';
-import {
-  anyTrigramQuery,
-  BLOCK,
-  indexedUntil,
-  indexQuery,
-  partsOfText,
-  shortPartOfText,
-  trigramsBeginningWith,
-} from './search-index.ts';
+import { BLOCK, indexedUntil } from './search-index.ts';
+import { anyTrigramQuery, indexQuery, partsOfText, shortPartOfText, trigramsBeginningWith } from './search-text.ts';
 
 /** The maximum number of contacts found in a step, because making their records takes as long as comparing some thousands. */
 const MAX_FOUND = 500;

@@ -10,12 +10,13 @@ import { IS_RECEIVED_OR_UNDERWAY, type MailCap } from '../../database/schema/ind
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { addDays, toUtc, wallClock } from '../../time/zones.ts';
+import { DAY_MS } from '../../units.ts';
 
 export const MAX_CAPS = 3;
 export const MAX_CAP_MAILS = 50;
 export const MAX_CAP_DAYS = 31;
 /** How long after its due time an automation's mail may wait because of the caps, in milliseconds. */
-const MAX_WAIT_MS = 7 * 86_400_000;
+const MAX_WAIT_MS = 7 * DAY_MS;
 const START_OF_DAY = '00:00:00';
 
 /** The stored reason of a mail that waits for the caps. */

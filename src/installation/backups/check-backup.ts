@@ -4,10 +4,8 @@ import { fileURLToPath } from 'node:url';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { ForeignDatabase } from '../../database/faults.ts';
+import { addFunctions, connect, type Db } from '../../database/open.ts';
 import {
-  addFunctions,
-  connect,
-  type Db,
   dropTriggers,
   hasCurrentTriggers,
   hasTriggersOutsideMigrations,
@@ -15,7 +13,7 @@ import {
   migrateAndSeed,
   newestMigration,
   schemaState,
-} from '../../database/open.ts';
+} from '../../database/upgrade.ts';
 import { allSecrets } from '../../delivery/links/secrets.ts';
 import { latestBeatAt } from '../../delivery/queue/holds.ts';
 import { type Said, SaidError, type Sentence, saidBy, sentence } from '../../errors/sentences.ts';

@@ -16,7 +16,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findNamedValue, removeNamedValue, writeNamedValue } from '../../database/named-values.ts';
-import { connect, schemaState } from '../../database/open.ts';
+import { connect } from '../../database/open.ts';
+import { schemaState } from '../../database/upgrade.ts';
 import { realPath, removeWithCompanions } from './files.ts';
 import { continueFromCopy, lastIds } from './restored-copy.ts';
 

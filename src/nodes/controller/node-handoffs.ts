@@ -12,6 +12,7 @@ import type { Handoffs, HandoffsDeps } from '../../delivery/sending/handoffs.ts'
 import { OutgoingMail, SentMails } from '../../delivery/sending/sent-mails.ts';
 import type { Outcome } from '../../delivery/transport/courier.ts';
 import type { LogLevel } from '../../log.ts';
+import { DAY_MS } from '../../units.ts';
 import {
   type Beat,
   type BeatReply,
@@ -39,7 +40,7 @@ import { type HeldPage, Withdrawals } from './withdrawals.ts';
  */
 const RECORD_MS = 1000;
 /** How far the time at which a node rendered a mail may be from the time at which its report is read. */
-const MAX_AGE_MS = 86_400_000;
+const MAX_AGE_MS = DAY_MS;
 
 interface NodeHandoffsDeps extends HandoffsDeps {
   client: Database;

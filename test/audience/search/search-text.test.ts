@@ -1,6 +1,6 @@
 /** Which trigrams of a search the index is asked for. */
 import t from 'tap';
-import { indexQuery, searchText, searchWords } from '../../../src/audience/search/search-index.ts';
+import { indexQuery, searchText, searchWords } from '../../../src/audience/search/search-text.ts';
 
 const trigramsOf = (search: string) =>
   [...indexQuery(searchWords(search), null).matchAll(/"([^"]+)"/g)].map(([, trigram = '']) => trigram);

@@ -2,7 +2,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { connect, migrateAndSeed } from '../../../src/database/open.ts';
+import { connect } from '../../../src/database/open.ts';
+import { migrateAndSeed } from '../../../src/database/upgrade.ts';
 import { parseReturnPath, returnPath } from '../../../src/delivery/links/return-paths.ts';
 import {
   deriveKey,

@@ -2,7 +2,8 @@
 import type { Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import t from 'tap';
-import { connect, migrateAndSeed } from '../../../src/database/open.ts';
+import { connect } from '../../../src/database/open.ts';
+import { migrateAndSeed } from '../../../src/database/upgrade.ts';
 import { findForeignPart, openBackup } from '../../../src/installation/backups/check-backup.ts';
 import { MIGRATIONS, oldDatabase, releases } from '../../support/releases.ts';
 
