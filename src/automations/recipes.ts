@@ -81,8 +81,8 @@ const WELCOME: Recipe = {
         'Welcome, ((first_name|and thank you for joining us))',
         'What you can expect from us, in half a minute.',
         'Hello ((first_name|and welcome)),',
-        'Thank you for joining us. From now on you hear from us when there is something worth your time, and not more often.',
-        'You can answer each of our e-mails. Your answer reaches us, and we read it.',
+        'Thank you for joining us. From now on you will hear from us when there is something worth your time, and not more often.',
+        'You can reply to each of our e-mails. Your reply reaches us, and we read it.',
         'It is good to have you here.',
       ],
       de: [
@@ -172,7 +172,7 @@ const REVIEW: Recipe = {
         'A few words from you help others to choose.',
         'Hello ((first_name|and thank you for your order)),',
         'You have had a few days with what you bought from us. How do you like it?',
-        'Tell us in a few words, good or bad, by answering this e-mail. We read every answer, and what is wrong we put right.',
+        'Tell us in a few words, good or bad, by replying to this e-mail. We read every reply, and what is wrong we put right.',
         'Thank you for your order.',
       ],
       de: [
@@ -262,7 +262,7 @@ const WIN_BACK: Recipe = {
         'It has been quiet between us. Tell us what you would like to read.',
         'Hello ((first_name|there)),',
         'It has been a while since we heard from you. Perhaps we wrote about the wrong things, or at the wrong time.',
-        'What would you like to hear from us? Answer this e-mail with a word or two, and we will keep it in mind.',
+        'What would you like to hear from us? Reply to this e-mail with a word or two, and we will keep it in mind.',
         'And if you no longer want our e-mails, the link below unsubscribes you at once. No hard feelings.',
       ],
       de: [
@@ -280,7 +280,7 @@ const WIN_BACK: Recipe = {
         'One word if you stay, one click if you would rather go.',
         'Hello ((first_name|again)),',
         'A week ago we asked whether our e-mails are still right for you. We would be glad to keep you.',
-        'If you would like to stay, just answer “yes”. If not, the link below unsubscribes you at once.',
+        'If you would like to stay, just reply “yes”. If not, the link below unsubscribes you at once.',
         'Either way, thank you for reading.',
       ],
       de: [
@@ -304,7 +304,7 @@ const BIRTHDAY: Recipe = {
       en: [
         'Happy birthday, ((first_name|and all the best))!',
         'Our best wishes for your day.',
-        'Dear ((first_name|reader)),',
+        'Dear ((first_name|friend)),',
         'Today is your day, and we did not want to let it pass without a word.',
         'We wish you a happy birthday and a good year, with time for everything that matters to you.',
         'With our best wishes,',

@@ -76,11 +76,11 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.renewal.about':
     'Eine Mail dreißig Tage, bevor ein Vertrag oder Abonnement verlängert wird, und eine Erinnerung eine Woche vorher.',
   'automations.recipe.renewal.trigger':
-    'Der Tag, an dem der Vertrag eines Kontakts verlängert wird, steht im Feld „renewal“. Das Feld wird angelegt, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, deren Ereignis „renewed“ gemeldet wird, bekommen keine Erinnerung.',
+    'Der Tag, an dem der Vertrag eines Kontakts verlängert wird, steht im Feld „renewal“. Das Feld wird angelegt, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, für die Ihr Shop das Ereignis „renewed“ meldet, bekommen keine Erinnerung.',
   'automations.recipe.win_back': 'Kunden zurückgewinnen',
   'automations.recipe.win_back.about': 'Zwei Mails im Abstand einer Woche an Kontakte, die nicht mehr reagieren.',
   'automations.recipe.win_back.trigger':
-    'Wählen Sie ein Segment mit Kontakten, die nicht mehr reagieren, etwa denen, die 90 Tage nichts geöffnet haben. Wer es verlässt, steigt aus.',
+    'Wählen Sie ein Segment mit Kontakten, die nicht mehr reagieren, etwa denen, die 90 Tage nichts geöffnet haben. Wer das Segment verlässt, steigt aus.',
   'automations.chooseTarget': 'Wählen Sie eine Liste oder ein Segment.',
   'automations.chooseSegment': 'Wählen Sie ein Segment.',
   'automations.inactiveSegment': 'Segment mit inaktiven Kontakten anlegen',

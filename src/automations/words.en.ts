@@ -69,12 +69,12 @@ export const automations = {
   'automations.recipe.birthday': 'Birthday',
   'automations.recipe.birthday.about': 'One e-mail with your best wishes, at 9:00 on the day.',
   'automations.recipe.birthday.trigger':
-    'The automation needs the birthday of each contact in the field “birthday”, which is added if you have none. Choose the list that it is for.',
+    'The automation needs the birthday of each contact in the field “birthday”, which is added if you have none. Choose the list that the automation is for.',
   'automations.recipe.renewal': 'Renewal reminder',
   'automations.recipe.renewal.about':
     'One e-mail thirty days before a contract or subscription is renewed, and a reminder a week before.',
   'automations.recipe.renewal.trigger':
-    'The field “renewal” holds the day on which the contract of a contact is renewed. The field is added if you have none. Choose the list that it is for. Contacts for whom your shop reports the event “renewed” get no reminder.',
+    'The field “renewal” holds the day on which the contract of a contact is renewed. The field is added if you have none. Choose the list that the automation is for. Contacts for whom your shop reports the event “renewed” get no reminder.',
   'automations.recipe.win_back': 'Win-back',
   'automations.recipe.win_back.about': 'Two e-mails, a week apart, for contacts who no longer react.',
   'automations.recipe.win_back.trigger':

@@ -122,7 +122,7 @@ export const campaigns: Translation<typeof english> = {
   'resend.subject': 'Neuer Betreff',
   'resend.subject.in': 'Neuer Betreff in der Sprache {name}',
   'resend.subject.hint': 'Bisher: {subject}',
-  'campaigns.refused': 'Es wurde nichts geändert: {reason}.',
+  'campaigns.refused': 'Es wurde nichts geändert: {reason}',
   'campaigns.part.overview': 'Überblick',
   'campaigns.part.links': 'Links',
   'campaigns.part.preview': 'Vorschau',

@@ -36,7 +36,7 @@ export const feeds = {
   'feeds.field.subject': 'Subject',
   'feeds.field.template_id': 'Template',
   'feeds.own': 'Merge tags for a template of your own',
-  'feeds.own.about': 'What stands between ((items)) and ((items_end)) is repeated for each post.',
+  'feeds.own.about': 'Everything between ((items)) and ((items_end)) is repeated for each post.',
   'feeds.tag.items': 'Posts begin here',
   'feeds.tag.item_title': 'Title of the post',
   'feeds.tag.item_link': 'Address of the post',

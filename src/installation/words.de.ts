@@ -24,7 +24,8 @@ export const installation: Translation<typeof english> = {
   'bounces.title': 'Bounces',
   'bounces.unset':
     'Bounces gehen an die Adresse des Absenders. Sendlark sieht sie nicht, außer Ihr SMTP-Anbieter meldet sie: siehe Einstellungen › Bounces & Beschwerden.',
-  'bounces.why': 'Senden Sie nicht mehr an Adressen, die es nicht mehr gibt: Mailanbieter beurteilen Sie danach.',
+  'bounces.why':
+    'Mailanbieter vertrauen Ihnen weniger, wenn Sie weiter an Adressen senden, die es nicht mehr gibt. Erfährt Sendlark von einem Bounce, wird die Adresse gesperrt.',
   'bounces.elsewhere': 'Bounces gehen an {domain}, aber Sendlark empfängt sie nicht selbst.',
   'bounces.taken': 'Bounces gehen an {domain} und werden bei {listens} empfangen.',
   'bounces.test': 'Testmail senden',
@@ -87,15 +88,15 @@ export const installation: Translation<typeof english> = {
   'nodes.accepted': 'Heute gesendet',
   'nodes.refused': '{count} abgelehnt',
   'nodes.warmUp': 'Aufwärmen heute',
-  'nodes.heard': 'zuletzt gemeldet {time}',
+  'nodes.heard': 'zuletzt gesehen {time}',
   'nodes.hint':
     'Ein Knoten, der beendet wird, verschwindet aus der Liste, sobald er fertig ist. Ein Knoten, der sich nicht meldet, bleibt eine Woche in der Liste oder bis sich einer mit demselben Namen meldet. Tage beginnen um Mitternacht (UTC).',
   'nodes.off.title': 'Sendlark sendet selbst',
   'nodes.off.text':
-    'Verwenden Sie Sendeknoten, wenn eine IP-Adresse oder eine Verbindung zum SMTP-Server nicht reicht. Setzen Sie dazu NATS_URL.',
+    'Verwenden Sie Sendeknoten, wenn eine IP-Adresse oder eine Verbindung zum SMTP-Server nicht reicht. Wer den Server betreut, setzt dazu NATS_URL.',
   'nodes.none.title': 'Noch kein Sendeknoten',
   'nodes.none.text':
-    'Starten Sie auf jedem Server, der senden soll, einen Sendeknoten: mit derselben NATS_URL und dem Befehl sendlark node. Er erscheint hier nach wenigen Sekunden.',
+    'Starten Sie auf jedem Server, der senden soll, einen Sendeknoten: mit derselben NATS_URL und dem Befehl „sendlark node“. Der Knoten erscheint hier nach wenigen Sekunden.',
   'health.go.Nodes': 'Sendeknoten öffnen',
   'health.name.Nodes': 'Sendeknoten',
   'health.name.Silent nodes': 'Sendeknoten, die sich nicht melden',

@@ -22,7 +22,8 @@ export const installation = {
   'bounces.title': 'Bounces',
   'bounces.unset':
     'Bounces go to the sender’s address. Sendlark does not see them unless your SMTP provider reports them: see Settings › Bounces & complaints.',
-  'bounces.why': 'Stop sending to addresses that no longer exist: mail providers judge you by it.',
+  'bounces.why':
+    'Mail providers trust you less if you keep sending to addresses that no longer exist. Once Sendlark learns of a bounce, the address is suppressed.',
   'bounces.elsewhere': 'Bounces go to {domain}, but Sendlark does not receive them itself.',
   'bounces.taken': 'Bounces go to {domain} and are received at {listens}.',
   'bounces.test': 'Send a test e-mail',
@@ -81,14 +82,15 @@ export const installation = {
   'nodes.accepted': 'Sent today',
   'nodes.refused': '{count} refused',
   'nodes.warmUp': 'Warm-up today',
-  'nodes.heard': 'last heard {time}',
+  'nodes.heard': 'last seen {time}',
   'nodes.hint':
     'A node that was stopped leaves the list once it has finished. A silent node stays for a week, or until a node with its name is back. Days begin at midnight (UTC).',
   'nodes.off.title': 'Sendlark sends by itself',
-  'nodes.off.text': 'Use sender nodes when one IP address or one SMTP connection is not enough. Set NATS_URL to start.',
+  'nodes.off.text':
+    'Use sender nodes when one IP address or one SMTP connection is not enough. To start, whoever looks after the server sets NATS_URL.',
   'nodes.none.title': 'No sender node yet',
   'nodes.none.text':
-    'Start one on each server that should send: with the same NATS_URL, and the command sendlark node. It appears here within seconds.',
+    'Start one on each server that should send: with the same NATS_URL, and the command “sendlark node”. The node appears here within seconds.',
   'health.go.Nodes': 'Open sender nodes',
   'health.name.Nodes': 'Sender nodes',
   'health.name.Silent nodes': 'Silent sender nodes',

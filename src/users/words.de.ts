@@ -56,7 +56,7 @@ export const users: Translation<typeof english> = {
   'keys.scope.campaigns': 'Kampagnen',
   'keys.scope.everything': 'Alles',
   'keys.scope.about.transactional':
-    'Transaktionsmails senden und ihre Ergebnisse lesen. Genügt für Belege eines Shops.',
+    'Transaktionsmails senden und ihre Ergebnisse lesen. Genügt für einen Shop, der Belege verschickt.',
   'keys.scope.about.read': 'Alles außer Passwörtern und Schlüsseln lesen, nichts ändern.',
   'keys.scope.about.contacts':
     'Kontakte, Listen, Segmente, Themen, Sperren, Felder und Ereignisse lesen und ändern; importieren.',
@@ -67,13 +67,14 @@ export const users: Translation<typeof english> = {
   'keys.never': 'Nie',
   'keys.createdAt': 'Erstellt',
   'keys.state': 'Status',
-  'keys.made': 'Kopieren Sie den geheimen Schlüssel jetzt. Er kann nicht noch einmal gezeigt werden.',
+  'keys.made':
+    'Kopieren Sie jetzt beide Schlüssel. SecretKey, der geheime Schlüssel, kann nicht noch einmal gezeigt werden.',
   'keys.none.title': 'Noch keine API-Schlüssel',
   'keys.none.text':
-    'Programme rufen die API mit einem API-Schlüssel auf. Erstellen Sie einen je Programm, damit Sie die Schlüssel einzeln widerrufen können.',
+    'Andere Programme, etwa Ihr Shop, greifen mit einem API-Schlüssel auf Sendlark zu. Erstellen Sie einen je Programm, damit Sie die Schlüssel einzeln widerrufen können.',
   'keys.make.title': 'API-Schlüssel erstellen',
   'keys.make.text':
-    'Bewahren Sie den geheimen Schlüssel so auf, dass nur das Programm ihn lesen kann. Kein API-Schlüssel legt Benutzer oder andere API-Schlüssel an.',
+    'Bewahren Sie den geheimen Schlüssel so auf, dass nur das Programm ihn lesen kann. Mit einem API-Schlüssel lassen sich weder Benutzer noch andere API-Schlüssel erstellen.',
   'keys.make.submit': 'API-Schlüssel erstellen',
   'keys.revoke': 'Widerrufen',
   'keys.revoke.title': 'Diesen API-Schlüssel widerrufen?',
@@ -199,7 +200,7 @@ export const users: Translation<typeof english> = {
   'own.shortcuts': 'Tastaturkürzel: einzelne Tasten wie / und ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':
-    'Ein Passkey meldet Sie ohne Passwort an: mit Finger, Gesicht oder PIN Ihres Geräts. Er ersetzt das Passwort und den Code der Zwei-Faktor-Authentifizierung.',
+    'Ein Passkey meldet Sie ohne Passwort an: mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts. Er ersetzt das Passwort und den Code der Zwei-Faktor-Authentifizierung.',
   'passkeys.name': 'Name',
   'passkeys.name.hint': 'Woran Sie ihn erkennen, etwa „Handy“.',
   'passkeys.name.problem': 'Bitte geben Sie einen Namen mit höchstens {count} Zeichen ein.',
@@ -218,7 +219,7 @@ export const users: Translation<typeof english> = {
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',
   'passkeys.make.text':
-    'Ihr Browser fragt jetzt, wo der Passkey gespeichert werden soll, und nach Finger, Gesicht oder PIN.',
+    'Ihr Browser fragt jetzt, wo der Passkey gespeichert werden soll, und nach Fingerabdruck, Gesicht oder PIN.',
   'passkeys.make.submit': 'Weiter',
   'passkeys.make.problem':
     'Es wurde kein Passkey angelegt. Vielleicht hat dieses Gerät schon einen für Sendlark. Versuchen Sie es noch einmal, oder verwenden Sie ein anderes Gerät.',

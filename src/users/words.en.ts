@@ -50,7 +50,8 @@ export const users = {
   'keys.scope.contacts': 'Contacts',
   'keys.scope.campaigns': 'Campaigns',
   'keys.scope.everything': 'Everything',
-  'keys.scope.about.transactional': 'Send transactional e-mail and read its results. Enough for receipts of a shop.',
+  'keys.scope.about.transactional':
+    'Send transactional e-mail and read its results. Enough for a shop that sends receipts.',
   'keys.scope.about.read': 'Read everything but passwords and keys, change nothing.',
   'keys.scope.about.contacts':
     'Read and change contacts, lists, segments, topics, suppressions, fields and events; import.',
@@ -61,12 +62,13 @@ export const users = {
   'keys.never': 'Never',
   'keys.createdAt': 'Created',
   'keys.state': 'Status',
-  'keys.made': 'Copy the secret now. It cannot be shown again.',
+  'keys.made': 'Copy both keys now. SecretKey, the secret key, cannot be shown again.',
   'keys.none.title': 'No API keys yet',
   'keys.none.text':
-    'Programs call the API with an API key. Create one for each program, so that you can revoke the keys separately.',
+    'Other programs, such as your shop, use Sendlark with an API key. Create one for each program, so that you can revoke the keys separately.',
   'keys.make.title': 'Create an API key',
-  'keys.make.text': 'Store the secret where only the program can read it. No API key creates users or other API keys.',
+  'keys.make.text':
+    'Store the secret key where only the program can read it. An API key cannot create users or other API keys.',
   'keys.make.submit': 'Create API key',
   'keys.revoke': 'Revoke',
   'keys.revoke.title': 'Revoke this API key?',
@@ -189,7 +191,7 @@ export const users = {
   'own.shortcuts': 'Keyboard shortcuts: single keys such as / and ?',
   'passkeys.title': 'Passkeys',
   'passkeys.text':
-    'A passkey signs you in without a password: with a finger, your face or a PIN of your device. It replaces both the password and the code of two-factor authentication.',
+    'A passkey signs you in without a password: with your fingerprint, your face or the PIN of your device. It replaces both the password and the code of two-factor authentication.',
   'passkeys.name': 'Name',
   'passkeys.name.hint': 'So that you recognize it, such as “Phone”.',
   'passkeys.name.problem': 'Please enter a name of at most {count} characters.',
@@ -205,7 +207,8 @@ export const users = {
     'Passkeys need an address that begins with https and has a name, such as https://mail.example.com. The address of this installation is {address}. Whoever runs Sendlark here (an owner of its first account) can set another one as the tracking domain, under Settings › SMTP servers; then open the dashboard there.',
   'passkeys.refused': 'The passkey could not be added. Please try again within five minutes.',
   'passkeys.make.title': 'Add a passkey',
-  'passkeys.make.text': 'Your browser now asks where to keep the passkey and for your finger, your face or a PIN.',
+  'passkeys.make.text':
+    'Your browser now asks where to save the passkey, and for your fingerprint, your face or a PIN.',
   'passkeys.make.submit': 'Continue',
   'passkeys.make.problem':
     'No passkey was made. Perhaps this device has one for Sendlark already. Try again, or use another device.',

@@ -46,7 +46,7 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.switchOff': 'Ausschalten',
   'webhooks.switchOff.title': 'Diesen Webhook ausschalten?',
   'webhooks.switchOff.text':
-    'An diesen Webhook wird nichts mehr gesendet. Spätere Ereignisse werden für ihn nur gespeichert, wenn ein anderer Webhook dieselben Ereignisse verlangt.',
+    'An diesen Webhook wird nichts mehr gesendet. Wenn Sie ihn wieder einschalten, bekommt er die Ereignisse der Zwischenzeit nur, wenn ein anderer Webhook dieselben Ereignisse bekommt.',
   'webhooks.rotate': 'Neuen Signaturschlüssel erstellen',
   'webhooks.rotate.title': 'Neuen Signaturschlüssel erstellen?',
   'webhooks.rotate.text':
@@ -54,7 +54,7 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.secret.made':
     'Das ist der Signaturschlüssel des Webhooks. Kopieren Sie ihn jetzt in Ihr Programm: Er wird nicht noch einmal gezeigt.',
   'webhooks.secret.copy': 'Signaturschlüssel kopieren',
-  'webhooks.secret.both': 'Der vorige Schlüssel signiert noch bis {time} mit.',
+  'webhooks.secret.both': 'Bis {time} werden Ereignisse auch mit dem vorigen Schlüssel signiert.',
   'webhooks.test.title': 'Test',
   'webhooks.test.text': 'Sendet ein Ereignis der Art webhook.test, auch wenn der Webhook aus ist.',
   'webhooks.test.submit': 'Test senden',

@@ -55,7 +55,7 @@ t.test('an address is taken off a list only after a page has said what follows',
       'suppressions',
       'full@example.org',
       '/unsubscribes/suppressions',
-      /goes to this address again/,
+      /can get mail again, beginning with the next campaign/,
       /stay unsubscribed/,
     ],
   ] as const) {

@@ -51,7 +51,7 @@ t.test('an owner adds a webhook, sees its secret once, and what a test was answe
   const again = String(replayed.headers.location);
   t.match((await open(again)).text, /on its way/, 'the answer to the test is not that of the replay');
   await untilIdle();
-  t.match((await open(again)).text, /The event was not accepted. HTTP 302: The address answered with a redirect/);
+  t.match((await open(again)).text, /The event was not accepted. HTTP 302: The address redirects to another address/);
   t.equal(receiver.events.length, 2);
 });
 
@@ -65,7 +65,7 @@ t.test('a webhook that was switched off says why, in the list and among the find
   t.match(health, /href="\/settings\/webhooks"/);
   await send('/settings/webhooks/2/switch', { is_enabled: '1' });
   t.notMatch((await open('/settings/webhooks')).text, reason);
-  t.match((await open('/settings/health')).text, /no webhook was switched off by itself/);
+  t.match((await open('/settings/health')).text, /no webhook was turned off automatically/);
 });
 
 t.test('the log is read in pages, all attempts or the failed ones', async (t) => {
@@ -83,7 +83,7 @@ t.test('an owner makes another secret, changes, switches off and deletes a webho
   const form = { url: 'https://hooks.example.com/in', note: '', events: 'send.held' };
   await send('/settings/webhooks/new', form);
   t.match((await send('/settings/webhooks/1/rotate')).text, /whsec_[\w+/]{32}/);
-  t.match((await open('/settings/webhooks/1')).text, /The previous secret also signs until/);
+  t.match((await open('/settings/webhooks/1')).text, /events are signed with the previous secret, too/);
   const wrong = await send('/settings/webhooks/1', { ...form, url: 'nonsense' });
   t.match([wrong.status, wrong.text], [422, /Enter the address that receives the events/]);
   t.equal((await send('/settings/webhooks/1', { ...form, note: '<b>new</b>' })).status, 303);

@@ -92,7 +92,7 @@ export const segments = {
   'segments.uses.mentioned':
     'These automations mention this segment in their trigger, a step, their goal or their exit rule, and go on without it:',
   'segments.words': 'All contacts in {type} whose {rules}',
-  'segments.words.nobody': 'All contacts in {type} that match the rules',
+  'segments.words.nobody': 'All contacts in {type} who match the rules',
   'segments.words.and': '{one} and whose {other}',
   'segments.words.or': '{one} or whose {other}',
   'segments.words.moment': '{day}, {time} UTC',

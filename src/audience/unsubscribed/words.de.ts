@@ -55,7 +55,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.topic.do': 'Wieder anmelden',
   'unsubscribes.lift.suppressions.title': 'Diese Sperre entfernen?',
   'unsubscribes.lift.suppressions.means':
-    'Die nächste Kampagne an eine ihrer Listen oder Segmente geht wieder an diese Adresse.',
+    'Die Adresse kann wieder Mails bekommen, zuerst von der nächsten Kampagne an eine ihrer Listen oder eines ihrer Segmente.',
   'unsubscribes.lift.suppressions.not':
     'Wer sich von allen Mails oder einem Thema abgemeldet hat, bleibt abgemeldet. Mails, die als Bounce zurückkamen, werden nicht noch einmal gesendet.',
   'unsubscribes.lift.suppressions.text':

@@ -51,7 +51,7 @@ export const unsubscribed = {
   'unsubscribes.lift.topic.do': 'Resubscribe',
   'unsubscribes.lift.suppressions.title': 'Remove this suppression?',
   'unsubscribes.lift.suppressions.means':
-    'The next campaign to one of its lists or segments goes to this address again.',
+    'The address can get mail again, beginning with the next campaign to one of its lists or segments.',
   'unsubscribes.lift.suppressions.not':
     'Contacts who unsubscribed from all mail or a topic stay unsubscribed, and e-mails that bounced are not sent again.',
   'unsubscribes.lift.suppressions.text':

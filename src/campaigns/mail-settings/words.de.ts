@@ -21,6 +21,6 @@ export const mailSettings: Translation<typeof english> = {
     'An diesen Parametern erkennt Ihre Webstatistik, etwa Google Analytics, welche Besuche von einer Kampagne kommen. Links, die schon solche Parameter haben oder mit ihnen nicht mehr funktionieren würden, und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne diese Parameter.',
   'mailSettings.links.source.hint': 'Zum Beispiel newsletter. Leer: Links bekommen keine Parameter.',
   'mailSettings.sent.about':
-    'Damit lässt sich jede Mail 90 Tage lang genau so ansehen und herunterladen, wie sie an einen Kontakt ging. Dafür bewahrt Sendlark die Werte des Kontakts auf, die in Mails von Kampagnen und Automationen standen, und von Transaktionsmails den ganzen Text mit allen Links, auch solchen zum Anmelden. Alles wird nach 90 Tagen gelöscht oder sobald der Kontakt endgültig gelöscht wird.',
+    'Sendlark kann jede Mail 90 Tage lang aufbewahren, sodass Sie sie genau so ansehen und herunterladen können, wie sie an einen Kontakt ging. Von Mails aus Kampagnen und Automationen bewahrt Sendlark dann die Werte des Kontakts auf, die darin standen, von Transaktionsmails den ganzen Text mit allen Links, auch solchen zum Anmelden. Alles wird nach 90 Tagen gelöscht oder sobald der Kontakt endgültig gelöscht wird.',
   'mailSettings.sent.keep': 'Mails 90 Tage so aufbewahren, wie sie gesendet wurden',
 };

@@ -60,7 +60,7 @@ export const providers: Translation<typeof english> = {
   'providers.secret': 'Geben Sie diese Adresse nicht weiter: Wer sie kennt, könnte falsche Meldungen senden.',
   'providers.steps': 'Was bei {name} zu tun ist',
   'providers.step.ses.1':
-    'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Es wird von selbst bestätigt.',
+    'Erstellen Sie in Amazon SNS ein Standard-Topic und ein Abonnement dazu: Protokoll HTTPS, diese Adresse als Endpunkt, „raw message delivery“ aus. Das Abonnement wird automatisch bestätigt.',
   'providers.step.ses.2':
     'Öffnen Sie in Amazon SES Ihre Identität und dort „Notifications“: Wählen Sie das Topic für Bounces und Beschwerden.',
   'providers.step.ses.3':

@@ -96,7 +96,7 @@ export const frame: Translation<typeof english> = {
   'settings.about.mails': 'Prüfung vor dem Versand, Link-Parameter (UTM)',
   'settings.about.times': 'Wie oft und wann Mails gesendet werden',
   'settings.about.returns': 'Bounces, Beschwerden, Meldungen von SMTP-Anbietern, automatische Pause',
-  'settings.about.nodes': 'Server, die versenden',
+  'settings.about.nodes': 'Versand über mehrere Server',
   'settings.about.health': 'Was zu prüfen ist: Datenbank, Festplatte, DNS',
   'settings.about.lists': 'Leser, Kunden und andere Listen von Kontakten',
   'settings.about.fields': 'Eigene Felder für Kontakte und Platzhalter',
@@ -109,6 +109,6 @@ export const frame: Translation<typeof english> = {
   'settings.about.users': 'Benutzer einladen, Rollen',
   'settings.about.audit': 'Wer was geändert hat',
   'settings.about.backup': 'Alles herunterladen und wiederherstellen',
-  'settings.about.keys': 'Zugang zur API',
-  'settings.about.webhooks': 'Ereignisse an Ihre eigene Adresse',
+  'settings.about.keys': 'Zugang für andere Programme, etwa Ihren Shop (API)',
+  'settings.about.webhooks': 'Andere Programme erfahren, was hier geschieht',
 };

@@ -33,7 +33,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   over_cap: 'Frequenzgrenze erreicht: {mails} Mails in {days} Tagen',
   waits_for_cap: 'Wartet, bis die Frequenzgrenze wieder eine Mail zulässt',
   no_test_sent:
-    'Es wurde keine Testmail gesendet, weil diese Adressen keine Mails bekommen: {who}. Beheben Sie den Grund, oder testen Sie mit anderen Adressen.',
+    'Diese Adressen bekommen keine Mails: {who}. Beheben Sie zuerst den Grund, oder testen Sie mit anderen Adressen.',
 
   cause_address: 'Die Adresse gibt es nicht.',
   cause_domain: 'Die Domain gibt es nicht, oder sie nimmt keine Mails an.',
@@ -222,7 +222,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   clock_cure: 'Stellen Sie die Uhr richtig, und lassen Sie sie künftig von systemd-timesyncd oder chrony stellen.',
   sending_on: 'Nicht pausiert',
   sending_held: 'Pausiert. {reason}',
-  sending_cure: 'Setzen Sie den Versand mit der Schaltfläche im Dashboard oder mit sendlark release fort.',
+  sending_cure: 'Setzen Sie den Versand mit der Schaltfläche im Dashboard oder mit „sendlark release“ fort.',
   background_running: 'Läuft',
   background_stalled: 'Steht still: Es wird nichts gesendet, und Segmente werden nicht aktualisiert',
   background_cure:

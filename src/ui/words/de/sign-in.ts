@@ -52,7 +52,7 @@ export const signIn: Translation<typeof english> = {
     'Dieses Passwort besteht fast nur aus Ihrem Namen oder Ihrer Adresse. Bitte wählen Sie ein anderes.',
   'unsafe.title': 'Diese Verbindung ist nicht verschlüsselt',
   'unsafe.why':
-    'Ihr Passwort könnte unterwegs mitgelesen werden, deshalb kann sich über einfaches http von einem anderen Rechner niemand anmelden.',
+    'Ihr Passwort könnte unterwegs mitgelesen werden, deshalb kann sich über einfaches http von einem anderen Computer niemand anmelden.',
   'unsafe.cure':
     'Stellen Sie einen Reverse-Proxy mit TLS davor, etwa Caddy oder nginx, und setzen Sie PUBLIC_URL auf dessen https-Adresse. docs/operating.md zeigt, wie.',
   'unsafe.tunnel':

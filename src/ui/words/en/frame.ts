@@ -94,7 +94,7 @@ export const frame = {
   'settings.about.mails': 'Errors found before sending, link parameters (UTM)',
   'settings.about.times': 'How often and when mail is sent',
   'settings.about.returns': 'Bounces, complaints, reports of SMTP providers, auto-pause',
-  'settings.about.nodes': 'Servers that send',
+  'settings.about.nodes': 'Sending from several servers',
   'settings.about.health': 'What needs attention: database, disk, DNS',
   'settings.about.lists': 'Readers, customers and other lists of contacts',
   'settings.about.fields': 'Fields of your own for contacts and merge tags',
@@ -106,6 +106,6 @@ export const frame = {
   'settings.about.users': 'Invite users, roles',
   'settings.about.audit': 'Who changed what',
   'settings.about.backup': 'Download and restore everything',
-  'settings.about.keys': 'Access to the API',
-  'settings.about.webhooks': 'Events sent to your own address',
+  'settings.about.keys': 'Access for other programs, such as your shop (API)',
+  'settings.about.webhooks': 'Telling other programs what happens here',
 } as const;

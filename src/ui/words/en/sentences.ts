@@ -2,7 +2,7 @@
 import type { SentenceCode } from '../../../errors/sentences.ts';
 
 export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
-  nodes_waits_cure: 'Settings › Sender nodes, or sendlark nodes, lists the nodes with what is wrong.',
+  nodes_waits_cure: 'Settings › Sender nodes, or “sendlark nodes”, lists the nodes with what is wrong.',
   suppression_complaint: 'spam complaint: {diagnostic}',
   left_target: 'no longer in the list or segment',
   not_in_target: 'not in the list or segment',
@@ -241,6 +241,20 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   waits_nats:
     'Sendlark cannot reach NATS, so mail waits. Check that nats-server runs at NATS_URL and accepts the login of Sendlark.',
   spf_cure: 'or what your SMTP provider tells you.',
+  no_test_sent: 'These addresses get no mail: {who}. Remove the reason first, or test with other addresses.',
+  why_started: 'Yes.',
+  why_not_started: 'No: not started yet, or paused.',
+  feed_no_feed: 'There is no RSS, Atom or JSON feed at this address.',
+  webhook_redirect:
+    'The address redirects to another address. Enter the other one, because redirects are not followed.',
+  webhook_no_host: 'There is no server at this address.',
+  webhook_tls: 'No encrypted connection could be made.',
+  webhooks_well: 'no webhook was turned off automatically',
+  nodes_silent_cure:
+    'Start the silent nodes again, or check that they reach NATS. Meanwhile the other nodes send the e-mails of the silent ones. A silent node disappears from the list after a week.',
+  sending_cure: 'Resume sending with the button in the dashboard, or with “sendlark release”.',
+  backup_cure:
+    'Make a backup each day, under Settings › Backup or with “sendlark backup FILE”, and keep it on another disk',
 };
 
 /** The names of fields in sentences about them, by their name in the API; other fields keep that name. */

@@ -12,12 +12,12 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   backup_fresh: 'Die letzte Sicherung ist vom {day}',
   backup_old: 'Die letzte Sicherung ist {days} Tage alt',
   backup_cure:
-    'Erstellen Sie jeden Tag eine Sicherung, unter Einstellungen › Sicherung oder mit sendlark backup DATEI, und bewahren Sie sie auf einer anderen Festplatte auf',
+    'Erstellen Sie jeden Tag eine Sicherung, unter Einstellungen › Sicherung oder mit „sendlark backup DATEI“, und bewahren Sie sie auf einer anderen Festplatte auf',
 
   address_none: 'Es gibt keine Tracking-Domain',
   address_invalid: 'Geben Sie eine Webadresse wie https://mail.example.com ein, ohne etwas dahinter.',
   address_loopback:
-    'Diese Adresse führt alle auf ihren eigenen Rechner. Empfänger brauchen eine Adresse, die von überall hierher führt.',
+    'Diese Adresse führt alle auf ihren eigenen Computer. Empfänger brauchen eine Adresse, die von überall hierher führt.',
   address_fixed:
     'Die Tracking-Domain ist auf dem Server festgelegt (PUBLIC_URL): Ändern Sie sie dort, und starten Sie Sendlark neu.',
   address_leads_here: '{url} führt hierher',
@@ -37,7 +37,7 @@ export const checkSentences: Readonly<Record<keyof typeof CHECK_SENTENCES, strin
   address_other: '{url} führt zu etwas anderem ({status})',
   address_elsewhere: '{url} führt zu einer anderen Installation von Sendlark oder zu einer älteren Version',
   address_other_cure:
-    'Lassen Sie den Reverse-Proxy alles für {host} an diesen Dienst weitergeben, und prüfen Sie, ob das DNS von {host} zu dem Server führt, auf dem Sendlark läuft.',
+    'Lassen Sie den Reverse-Proxy alles für {host} an Sendlark weitergeben, und prüfen Sie, ob das DNS von {host} zu dem Server führt, auf dem Sendlark läuft.',
   address_unknown: 'Das DNS hat keine Adresse für {host}',
   address_unknown_cure:
     'Tragen Sie dort, wo die Domain verwaltet wird, einen A- oder AAAA-Eintrag für {host} mit der Adresse des Servers ein, auf dem Sendlark läuft.',

@@ -102,8 +102,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Die Mail mit den Beiträgen hat mehr als 2 Millionen Zeichen. Wählen Sie eine kleinere Vorlage, und senden oder überspringen Sie dann die wartenden Beiträge.',
 
   // Each rule that decides whether a contact gets a mail: its value, and what would change it.
-  why_started: 'Die Automation läuft, oder die Kampagne wurde gesendet.',
-  why_not_started: 'Die Automation läuft nicht, oder die Kampagne wurde noch nicht gesendet.',
+  why_started: 'Ja.',
+  why_not_started: 'Nein: noch nicht begonnen oder pausiert.',
   why_start: 'Die Automation starten oder die Kampagne senden.',
   why_no_hold: 'Der Versand ist nicht pausiert.',
   why_hold_change: 'Die Pause beenden oder ihre Ursache beheben.',
@@ -241,13 +241,13 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   waits_refused:
     'Die SMTP-Server nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten stehen ihre Antworten.',
   waits_warm_up:
-    'Jeder Sendeknoten hat gesendet, was seine Aufwärmphase heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP wird mehr gesendet.',
+    'Jeder Sendeknoten hat gesendet, was sein Aufwärmen heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP wird mehr gesendet.',
 
   nodes_well: 'Sendeknoten: {count}, und Mails werden gesendet',
-  nodes_silent: 'Kein Lebenszeichen von {names}',
+  nodes_silent: 'Keine Meldung von {names}',
   nodes_silent_cure:
-    'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Andere Knoten senden ihre Mails. Ein Knoten ohne Lebenszeichen verschwindet nach einer Woche aus der Liste.',
-  nodes_waits_cure: 'Einstellungen › Sendeknoten, oder sendlark nodes, zeigt die Knoten mit dem, was nicht stimmt.',
+    'Starten Sie diese Knoten neu, oder sehen Sie nach, ob sie NATS erreichen. Die anderen Knoten senden so lange die Mails dieser Knoten mit. Ein Knoten, der sich nicht meldet, verschwindet nach einer Woche aus der Liste.',
+  nodes_waits_cure: 'Einstellungen › Sendeknoten, oder „sendlark nodes“, zeigt die Knoten mit dem, was nicht stimmt.',
   nodes_refused: 'Die SMTP-Server nehmen keine Mails an von {names}: {reply}',
   nodes_refused_cure:
     'Sehen Sie nach, ob die IP-Adresse dieses Knotens auf einer Sperrliste steht und ob seine Zugangsdaten stimmen. Der Knoten versucht es von selbst wieder; so lange senden die anderen Knoten seine Mails.',
@@ -293,7 +293,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   webhook_private:
     'Die Adresse ist nicht öffentlich. Private Adressen brauchen die Einstellung WEBHOOK_PRIVATE_ADDRESSES=allow.',
   webhook_silent: 'Die Adresse hat nicht rechtzeitig geantwortet.',
-  webhook_redirect: 'Die Adresse hat mit einer Weiterleitung geantwortet. Weiterleitungen werden nicht befolgt.',
+  webhook_redirect:
+    'Die Adresse leitet zu einer anderen weiter. Tragen Sie die andere ein, denn Weiterleitungen werden nicht befolgt.',
   webhook_no_host: 'Unter dieser Adresse gibt es keinen Server.',
   webhook_unreachable: 'Unter dieser Adresse antwortet nichts.',
   webhook_tls: 'Eine verschlüsselte Verbindung kam nicht zustande.',
@@ -305,7 +306,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Der Webhook hat mit 410 geantwortet, will also keine Ereignisse mehr, und wurde deshalb ausgeschaltet.',
   webhook_off_too_many: 'Zu viele Ereignisse warteten auf den Webhook; deshalb wurde er ausgeschaltet.',
 
-  webhooks_well: 'Kein Webhook wurde von selbst ausgeschaltet',
+  webhooks_well: 'Kein Webhook wurde automatisch ausgeschaltet',
   webhooks_off: 'Keine Ereignisse mehr an: {name}',
   webhooks_cure:
     'Unter Einstellungen › Webhooks steht, warum der Webhook aus ist. Bringen Sie das Programm dahinter in Ordnung, und schalten Sie den Webhook dann wieder ein.',
