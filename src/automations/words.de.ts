@@ -71,12 +71,12 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.birthday': 'Geburtstag',
   'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
   'automations.recipe.birthday.trigger':
-    'Der Geburtstag jedes Kontakts steht im Feld „birthday“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt.',
+    'Die Automation braucht den Geburtstag jedes Kontakts im Feld „birthday“, das angelegt wird, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt.',
   'automations.recipe.renewal': 'Erinnerung an die Verlängerung',
   'automations.recipe.renewal.about':
     'Eine Mail dreißig Tage, bevor ein Vertrag oder Abonnement verlängert wird, und eine Erinnerung eine Woche vorher.',
   'automations.recipe.renewal.trigger':
-    'Der Tag, an dem der Vertrag eines Kontakts verlängert wird, steht im Feld „renewal“. Das Feld wird angelegt, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, für die Ihr Shop das Ereignis „renewed“ meldet, bekommen keine Erinnerung.',
+    'Die Automation braucht im Feld „renewal“ den Tag, an dem der Vertrag jedes Kontakts verlängert wird. Das Feld wird angelegt, wenn es fehlt. Wählen Sie die Liste, für die die Automation gilt. Kontakte, für die Ihr Shop das Ereignis „renewed“ meldet, bekommen keine Erinnerung.',
   'automations.recipe.win_back': 'Kunden zurückgewinnen',
   'automations.recipe.win_back.about': 'Zwei Mails im Abstand einer Woche an Kontakte, die nicht mehr reagieren.',
   'automations.recipe.win_back.trigger':
@@ -222,10 +222,11 @@ export const automations: Translation<typeof english> = {
   'automations.results.less':
     '{amount} weniger, wahrscheinlich {low} bis {high}, bei allen Kontakten in der Automation zusammen.',
   'automations.results.days': {
-    one: 'noch kein Unterschied; bei diesem Tempo noch etwa {count} Tag.',
-    other: 'noch kein Unterschied; bei diesem Tempo noch etwa {count} Tage.',
+    one: 'noch kein klarer Unterschied; bei diesem Tempo dauert es noch etwa {count} Tag.',
+    other: 'noch kein klarer Unterschied; bei diesem Tempo dauert es noch etwa {count} Tage.',
   },
-  'automations.results.noDifference': 'noch kein Unterschied, und es ist unklar, wie lange es dauert.',
+  'automations.results.noDifference':
+    'noch kein klarer Unterschied, und es lässt sich nicht sagen, wie lange es dauert.',
   'automations.results.little': 'noch ist zu wenig bekannt.',
   'automations.results.about':
     'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, gerechnet ab ihrer Aufnahme, auch wenn sie keine Mail gelesen haben. Die Bereiche sind zu 95 % sicher, auch wenn Sie oft nachsehen.',

@@ -74,7 +74,7 @@ export const automations = {
   'automations.recipe.renewal.about':
     'One e-mail thirty days before a contract or subscription is renewed, and a reminder a week before.',
   'automations.recipe.renewal.trigger':
-    'The field “renewal” holds the day on which the contract of a contact is renewed. The field is added if you have none. Choose the list that the automation is for. Contacts for whom your shop reports the event “renewed” get no reminder.',
+    'The automation needs the day on which the contract of each contact is renewed, in the field “renewal”, which is added if you have none. Choose the list that the automation is for. Contacts for whom your shop reports the event “renewed” get no reminder.',
   'automations.recipe.win_back': 'Win-back',
   'automations.recipe.win_back.about': 'Two e-mails, a week apart, for contacts who no longer react.',
   'automations.recipe.win_back.trigger':
@@ -148,25 +148,25 @@ export const automations = {
   'automations.who.hand.segment':
     'You add contacts of the segment “{name}” to the automation, by hand or with another program.',
   'automations.who.count': {
-    one: '{count} contact met this trigger in the last {days} days.',
-    other: '{count} contacts met this trigger in the last {days} days.',
+    one: '{count} contact would have triggered this automation in the last {days} days.',
+    other: '{count} contacts would have triggered this automation in the last {days} days.',
   },
   'automations.who.countAtLeast': {
-    one: 'At least {count} contact met this trigger in the last {days} days.',
-    other: 'At least {count} contacts met this trigger in the last {days} days.',
+    one: 'At least {count} contact would have triggered this automation in the last {days} days.',
+    other: 'At least {count} contacts would have triggered this automation in the last {days} days.',
   },
   'automations.who.coming': {
-    one: '{count} contact meets this trigger in the next {days} days.',
-    other: '{count} contacts meet this trigger in the next {days} days.',
+    one: '{count} contact would trigger this automation in the next {days} days.',
+    other: '{count} contacts would trigger this automation in the next {days} days.',
   },
   'automations.who.comingAtLeast': {
-    one: 'At least {count} contact meets this trigger in the next {days} days.',
-    other: 'At least {count} contacts meet this trigger in the next {days} days.',
+    one: 'At least {count} contact would trigger this automation in the next {days} days.',
+    other: 'At least {count} contacts would trigger this automation in the next {days} days.',
   },
   'automations.who.counting':
-    'The contacts who meet this trigger are still being counted. Open this page again in a moment.',
+    'The contacts who would have triggered this automation are still being counted. Open this page again in a moment.',
   'automations.who.noDates':
-    'No contact met this trigger in the last {days} days, and none meets it in the next {days} days. Contacts need a date in the field. Add the date by import or on the page of a contact.',
+    'No contact would have triggered this automation in the last {days} days, and none would trigger it in the next {days} days. Contacts need a date in the field. Add the date by import or on the page of a contact.',
   'automations.who.unknown':
     'Past changes of fields are not stored, so nobody knows how many contacts would have entered.',
   'automations.event': 'Event',
@@ -216,10 +216,10 @@ export const automations = {
   'automations.results.more': '{amount} more, probably {low} to {high}, for all contacts in the automation together.',
   'automations.results.less': '{amount} less, probably {low} to {high}, for all contacts in the automation together.',
   'automations.results.days': {
-    one: 'no difference yet; about {count} more day at this pace.',
-    other: 'no difference yet; about {count} more days at this pace.',
+    one: 'no clear difference yet; at this pace it takes about {count} more day.',
+    other: 'no clear difference yet; at this pace it takes about {count} more days.',
   },
-  'automations.results.noDifference': 'no difference yet, and it is unclear how long it will take.',
+  'automations.results.noDifference': 'no clear difference yet, and nobody can say how long it will take.',
   'automations.results.little': 'too little is known yet.',
   'automations.results.about':
     'Compares contacts who entered for the first time since {date}, counted from the day they entered, whether or not they read an e-mail. The ranges are 95% certain, no matter how often you look.',
@@ -254,7 +254,7 @@ export const automations = {
   'automations.replay.sent': 'Sent',
   'automations.replay.waited': 'Waited for sending hours or the frequency cap',
   'automations.replay.notSent': 'Not sent',
-  'automations.replay.not_entered': 'Met the trigger, but would not have entered',
+  'automations.replay.not_entered': 'Triggered the automation, but would not have entered',
   'automations.replay.exits': 'Would have exited',
   'automations.replay.not_sent': 'E-mails that would not have been sent',
   'automations.replay.reason': 'Reason',

@@ -104,11 +104,11 @@ export const campaigns: Translation<typeof english> = {
   },
   'campaigns.joined': 'An neue Kontakte senden',
   'joined.count': {
-    one: '{count} Kontakt ist hinzugekommen, seit die Kampagne gesendet wurde.',
-    other: '{count} Kontakte sind hinzugekommen, seit die Kampagne gesendet wurde.',
+    one: '{count} Kontakt ist zu den Listen und Segmenten der Kampagne hinzugekommen, seit sie gesendet wurde.',
+    other: '{count} Kontakte sind zu den Listen und Segmenten der Kampagne hinzugekommen, seit sie gesendet wurde.',
   },
   'joined.about': 'Diese Kontakte bekommen die Mail sofort, so wie sie gesendet wurde, und zählen im selben Bericht.',
-  'joined.nobody': 'Seit die Kampagne gesendet wurde, ist niemand hinzugekommen.',
+  'joined.nobody': 'Seit die Kampagne gesendet wurde, ist niemand zu ihren Listen und Segmenten hinzugekommen.',
   'joined.send': 'Jetzt senden',
   'joined.done': 'Die Kampagne wird an die neuen Kontakte gesendet.',
   'campaigns.again': 'Erneut an Nicht-Öffner senden',
@@ -435,7 +435,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.html.about': 'Die ganze Mail als HTML. Platzhalter wie ((first_name)) funktionieren darin.',
   'compose.html.label': 'HTML der Mail',
   'compose.html.long':
-    'Dieses HTML ist {size} lang, zu lang, um es hier zu bearbeiten. Laden Sie es herunter, ändern Sie es anderswo und fügen Sie es unten ganz ein. Bis dahin bleibt es, wie es gespeichert ist.',
+    'Dieses HTML ist {size} groß, zu groß, um es hier zu bearbeiten. Laden Sie es herunter, ändern Sie es anderswo und fügen Sie es unten ganz ein. Bis dahin bleibt es, wie es gespeichert ist.',
   'compose.html.download': 'Gespeichertes HTML herunterladen',
   'compose.html.save': 'Dieses HTML verwenden',
   'compose.design.title': 'Designer',
@@ -641,8 +641,8 @@ export const campaigns: Translation<typeof english> = {
   'compose.variants.share.hint':
     'Gleichmäßig auf die Varianten verteilt, auch auf A. Der Rest wartet auf den Gewinner.',
   'compose.variants.by': 'Es gewinnt',
-  'compose.variants.by.opens': 'die Variante mit der höheren Öffnungsrate',
-  'compose.variants.by.clicks': 'die Variante mit der höheren Klickrate',
+  'compose.variants.by.opens': 'die Variante mit der höchsten Öffnungsrate',
+  'compose.variants.by.clicks': 'die Variante mit der höchsten Klickrate',
   'compose.variants.by.hand': 'die Variante, die Sie wählen',
   'compose.variants.hours': 'Entscheiden nach (Stunden)',
   'compose.variants.hours.hint':

@@ -418,7 +418,7 @@ export const campaigns = {
   'compose.html.about': 'The whole e-mail as HTML. Merge tags such as ((first_name)) work in it.',
   'compose.html.label': 'HTML of the e-mail',
   'compose.html.long':
-    'This HTML is {size} long, too long to edit here. Download it, edit it elsewhere and paste all of it below. Until then it stays as saved.',
+    'This HTML is {size}, too large to edit here. Download it, edit it elsewhere and paste all of it below. Until then it stays as saved.',
   'compose.html.download': 'Download the saved HTML',
   'compose.html.save': 'Use this HTML',
   'compose.design.title': 'Designer',
@@ -618,8 +618,8 @@ export const campaigns = {
   'compose.variants.share': 'Test group, in percent of the audience',
   'compose.variants.share.hint': 'Split evenly between the variants, A among them. The rest waits for the winner.',
   'compose.variants.by': 'The winner is',
-  'compose.variants.by.opens': 'the variant with the higher open rate',
-  'compose.variants.by.clicks': 'the variant with the higher click rate',
+  'compose.variants.by.opens': 'the variant with the highest open rate',
+  'compose.variants.by.clicks': 'the variant with the highest click rate',
   'compose.variants.by.hand': 'the variant you choose',
   'compose.variants.hours': 'Decide after (hours)',
   'compose.variants.hours.hint':

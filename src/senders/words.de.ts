@@ -76,7 +76,7 @@ export const senders: Translation<typeof english> = {
   'senders.verify': 'Absender bestätigen',
   'senders.verify.ask': 'Ein Inhaber des Kontos kann den Absender bestätigen.',
   'senders.never': 'Nicht gesendet',
-  'senders.mail.queued': 'Wartet seit: {time}',
+  'senders.mail.queued': 'Wartet, erstellt {time}',
   'senders.mail.sending': 'Wird gesendet',
   'senders.mail.accepted': 'Gesendet: {time}',
   'senders.mail.kept': 'Im Test-Postausgang: {time}',

@@ -72,7 +72,7 @@ export const senders = {
   'senders.verify': 'Verify the sender',
   'senders.verify.ask': 'An owner of the account can verify the sender.',
   'senders.never': 'Not sent',
-  'senders.mail.queued': 'Waiting since {time}',
+  'senders.mail.queued': 'Waiting, created {time}',
   'senders.mail.sending': 'Sending',
   'senders.mail.accepted': 'Sent {time}',
   'senders.mail.kept': 'Kept in the test outbox {time}',

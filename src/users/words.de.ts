@@ -32,7 +32,7 @@ export const users: Translation<typeof english> = {
   'users.newLink': 'Anmeldelink erstellen',
   'users.link': 'Geben Sie {email} diesen Link. Er gilt einmal, 30 Minuten lang, und wird nur jetzt gezeigt:',
   'users.mailed': 'Die Einladung wurde an {email} geschickt.',
-  'users.notMailed': 'An {email} ging keine Mail: {reason} Geben Sie den Link selbst weiter.',
+  'users.notMailed': 'An {email} ging keine Mail. Geben Sie den Link deshalb selbst weiter. Grund: {reason}',
   'users.mailed.link': {
     one: 'Der Link gilt einmal, {count} Tag lang, und wird nur jetzt gezeigt:',
     other: 'Der Link gilt einmal, {count} Tage lang, und wird nur jetzt gezeigt:',

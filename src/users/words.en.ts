@@ -29,7 +29,7 @@ export const users = {
   'users.newLink': 'Create sign-in link',
   'users.link': 'Give {email} this link. It works once, for 30 minutes, and is shown only now:',
   'users.mailed': 'The invitation was sent to {email}.',
-  'users.notMailed': 'No e-mail was sent to {email}: {reason} Pass the link on yourself.',
+  'users.notMailed': 'No e-mail was sent to {email}, so pass the link on yourself. Reason: {reason}',
   'users.mailed.link': {
     one: 'The link works once, for {count} day, and is shown only now:',
     other: 'The link works once, for {count} days, and is shown only now:',

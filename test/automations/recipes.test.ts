@@ -99,9 +99,9 @@ t.test(
     const { utr } = await post('/automations/create-from-recipe', BIRTHDAY);
     const cookie = cookieOf(app, addPerson(app, 'viewer', { accountId: 1 }));
     const text = async () => (await app.page('GET', `/automations/${utr}`, { headers: { ...FROM_PAGE, cookie } })).text;
-    t.match(await text(), 'The contacts who meet this trigger are still being counted');
+    t.match(await text(), 'The contacts who would have triggered this automation are still being counted');
     await app.background();
-    t.match(await text(), 'none meets it in the next 30 days. Contacts need a date in the field');
+    t.match(await text(), 'none would trigger it in the next 30 days. Contacts need a date in the field');
   },
 );
 

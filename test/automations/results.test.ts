@@ -57,7 +57,7 @@ t.test('who is held out gets nothing and has a run with its reason; all others g
   t.match(found.goal, { difference: 0, days_more: null }, 'nobody reached the goal, so nothing says how long it takes');
   const viewer = cookieOf(app, addPerson(app, 'viewer', { accountId: 1, name: 'Vera' }));
   const page = await app.page('GET', `/automations/${utr}/results`, { headers: { ...FROM_PAGE, cookie: viewer } });
-  t.match(page.text, 'no difference yet, and it is unclear how long it will take.');
+  t.match(page.text, 'no clear difference yet, and nobody can say how long it will take.');
   t.equal((await set({ hold_out: 51 })).status, 422);
   await set({ hold_out: 50 });
   t.equal((await results()).treated, 20 - out.length, 'the same share again changes nothing');

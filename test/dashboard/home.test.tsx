@@ -105,7 +105,7 @@ t.test('the step of the DNS is done when the doctor saw every domain of a sender
   };
   t.match(await step(), ['To do', /^example\.com has not been checked yet/]);
   seen({ SPF: 'fail', DMARC: 'fail' });
-  t.match(await step(), ['To do', /^example\.com did not pass 1 hour ago \(SPF, DMARC\)/]);
+  t.match(await step(), ['To do', /^example\.com failed the check 1 hour ago \(SPF, DMARC\)/]);
   seen({ DKIM: 'warn' });
   t.match(await step(), ['To do', /warnings about example\.com \(DKIM\)/]);
   seen({});

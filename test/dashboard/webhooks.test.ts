@@ -58,7 +58,7 @@ t.test('an owner adds a webhook, sees its secret once, and what a test was answe
 t.test('a webhook that was switched off says why, in the list and among the findings of its health', async (t) => {
   const { app, open, send } = await startPages(t);
   await addLoggedWebhooks(app);
-  const reason = /The webhook accepted no event for three days, so it was switched off\./;
+  const reason = /The webhook accepted no event for three days, so it was turned off\./;
   t.match((await open('/settings/webhooks')).text, reason);
   const health = (await open('/settings/health')).text;
   t.match(health, /events are no longer sent to: crm\.example\.net</);
@@ -89,7 +89,7 @@ t.test('an owner makes another secret, changes, switches off and deletes a webho
   t.equal((await send('/settings/webhooks/1', { ...form, note: '<b>new</b>' })).status, 303);
   t.match((await open('/settings/webhooks')).text, /&lt;b>new/);
   t.equal((await send('/settings/webhooks/1/switch', { is_enabled: '0' })).status, 303);
-  t.match((await open('/settings/webhooks/1')).text, /The webhook was switched off\./);
+  t.match((await open('/settings/webhooks/1')).text, /The webhook was turned off\./);
   app.db.exec('INSERT INTO webhook_waiting (endpoint_id, event_id, lane) VALUES (1, 1, 1), (1, 2, 2)');
   t.match((await open('/settings/webhooks/1')).text, /2 events are waiting/);
   t.equal((await send('/settings/webhooks/1/delete')).status, 303);

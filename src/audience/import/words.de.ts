@@ -89,12 +89,12 @@ export const imports: Translation<typeof english> = {
   'import.go': 'Importieren: {what}',
   'import.go.new': '{count} hinzufügen',
   'import.preview.enter': {
-    one: '{count} Kontakt kommt in die Automation {name}.',
-    other: '{count} Kontakte kommen in die Automation {name}.',
+    one: '{count} Kontakt wird in die Automation {name} aufgenommen.',
+    other: '{count} Kontakte werden in die Automation {name} aufgenommen.',
   },
   'import.preview.mayEnter': {
-    one: 'Bis zu {count} Kontakt kommt in die Automation {name}.',
-    other: 'Bis zu {count} Kontakte kommen in die Automation {name}.',
+    one: 'Bis zu {count} Kontakt wird in die Automation {name} aufgenommen.',
+    other: 'Bis zu {count} Kontakte werden in die Automation {name} aufgenommen.',
   },
   'import.preview.removed': 'Entfernte Werte',
   'import.go.removed': { one: '{count} Wert entfernen', other: '{count} Werte entfernen' },

@@ -47,7 +47,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.lift.all.do': 'Wieder anmelden',
   'unsubscribes.lift.topic.title': 'Diesen Kontakt wieder für das Thema anmelden?',
   'unsubscribes.lift.topic.means':
-    'Die Adresse kann wieder Kampagnen zu diesem Thema bekommen und in Automationen zu diesem Thema kommen, in denen sie noch nicht war.',
+    'Die Adresse kann wieder Kampagnen zu diesem Thema bekommen und in Automationen zu diesem Thema aufgenommen werden, in denen sie noch nicht war.',
   'unsubscribes.lift.topic.not':
     'Von anderen Themen bleibt die Adresse abgemeldet. In Automationen, aus denen sie ausgestiegen ist, kommt sie nicht zurück. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.topic.text':
@@ -78,7 +78,7 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.did': 'Was geschah',
   'unsubscribes.lift.inactive.title': 'Diesen Kontakt reaktivieren?',
   'unsubscribes.lift.inactive.means':
-    'Die Adresse bekommt wieder Kampagnen und kann in Automationen kommen, in denen sie noch nicht war.',
+    'Die Adresse bekommt wieder Kampagnen und kann in Automationen aufgenommen werden, in denen sie noch nicht war.',
   'unsubscribes.lift.inactive.not':
     'Die Adresse wird nicht aus einem Segment entfernt oder zurückverschoben. Was inzwischen gesendet wurde, bekommt sie nicht.',
   'unsubscribes.lift.inactive.text':

@@ -32,7 +32,7 @@ export const home = {
   'home.step.dns.passed': 'SPF, DKIM and DMARC of all your domains passed {time}.',
   'home.step.dns.weak':
     'The check {time} found no error, but warnings about {domain} ({checks}): see Settings › Senders.',
-  'home.step.dns.failed': '{domain} did not pass {time} ({checks}): see Settings › Senders for the records to add.',
+  'home.step.dns.failed': '{domain} failed the check {time} ({checks}): see Settings › Senders for the records to add.',
   'home.dns.check.SPF': 'SPF',
   'home.dns.check.DKIM': 'DKIM',
   'home.dns.check.DMARC': 'DMARC',

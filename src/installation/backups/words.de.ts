@@ -37,7 +37,7 @@ export const backup: Translation<typeof english> = {
   'restore.held':
     'Danach ist der Versand pausiert, bis Sie ihn fortsetzen: Die Sicherung weiß nicht, wer seither Mails bekam.',
   'restore.signIn': 'Sendlark startet neu. Alle müssen sich neu anmelden, mit dem Passwort aus der Zeit der Sicherung.',
-  'restore.kept': 'Die jetzigen Daten werden vorher gesichert, in einer Datei auf dem Server mit dem Tag im Namen.',
+  'restore.kept': 'Die jetzigen Daten werden vorher auf dem Server gesichert, in einer Datei mit dem Tag im Namen.',
   'restore.submit': 'Diese Sicherung wiederherstellen',
   'restore.confirm': 'Alles durch diese Sicherung ersetzen?',
   'restore.drop': 'Verwerfen',

@@ -34,7 +34,7 @@ export const backup = {
   'restore.held': 'Sending is paused afterwards, until you resume it: the backup does not know who got mail since.',
   'restore.signIn':
     'Sendlark restarts. Everybody has to sign in again, with their password from the time of the backup.',
-  'restore.kept': 'The current data is saved first, in a file on the server with the day in its name.',
+  'restore.kept': 'The current data is saved on the server first, in a file with the day in its name.',
   'restore.submit': 'Restore this backup',
   'restore.confirm': 'Replace everything with this backup?',
   'restore.drop': 'Discard',

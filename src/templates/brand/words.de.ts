@@ -10,7 +10,8 @@ export const brand: Translation<typeof english> = {
     'Neue Bausteine im Designer verwenden Ihre Marke, und deren Farben und Schriften stehen zuerst zur Wahl. Vorhandene Mails bleiben, wie sie sind.',
   'brand.logo': 'Logo',
   'brand.logo.none': 'Kein Logo: Der Kopfbereich zeigt den Absendernamen',
-  'brand.logo.hint': 'Eines Ihrer Bilder. Am besten doppelt so breit, wie es erscheint; das sind bis zu 180 Pixel.',
+  'brand.logo.hint':
+    'Eines Ihrer Bilder. Es erscheint bis zu 180 Pixel breit und sieht scharf aus, wenn es doppelt so breit ist.',
   'brand.colours': 'Farben',
   'brand.colours.hint': 'Bis zu sechs, etwa #1d5b46. Schaltflächen und Links verwenden die erste.',
   'brand.colour': 'Farbe {number}',

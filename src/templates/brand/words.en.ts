@@ -7,7 +7,7 @@ export const brand = {
     'New blocks in the designer use your brand, and its colours and fonts are offered first. Existing e-mails stay as they are.',
   'brand.logo': 'Logo',
   'brand.logo.none': 'No logo: the header shows the from name',
-  'brand.logo.hint': 'One of your images. Ideally twice as wide as it is shown, which is up to 180 pixels.',
+  'brand.logo.hint': 'One of your images. It is shown up to 180 pixels wide, and looks sharp if it is twice as wide.',
   'brand.colours': 'Colours',
   'brand.colours.hint': 'Up to six, such as #1d5b46. Buttons and links use the first.',
   'brand.colour': 'Colour {number}',

@@ -202,7 +202,7 @@ export const EVENTS = [
     type: 'send.held',
     group: 'sends',
     en: 'A campaign or automation paused: needs attention',
-    de: 'Eine Kampagne oder Automation pausiert: bitte prüfen',
+    de: 'Eine Kampagne oder Automation wurde pausiert: bitte prüfen',
     data: Type.Object({
       single_send_utr: nullable(text(), 'The campaign (single send); null for an automation.'),
       single_send_name: nullable(text()),
@@ -216,7 +216,7 @@ export const EVENTS = [
     type: 'automation.entered',
     group: 'sends',
     en: 'A contact entered an automation',
-    de: 'Ein Kontakt kam in eine Automation',
+    de: 'Ein Kontakt wurde in eine Automation aufgenommen',
     data: Type.Object(enrolment),
   },
   {

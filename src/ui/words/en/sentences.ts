@@ -249,6 +249,10 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'The address redirects to another address. Enter the other one, because redirects are not followed.',
   webhook_no_host: 'There is no server at this address.',
   webhook_tls: 'No encrypted connection could be made.',
+  webhook_off_by_owner: 'The webhook was turned off.',
+  webhook_off_failing: 'The webhook accepted no event for three days, so it was turned off.',
+  webhook_off_gone: 'The webhook answered 410, which means that it wants no more events, so it was turned off.',
+  webhook_off_too_many: 'Too many events waited for the webhook, so it was turned off.',
   webhooks_well: 'no webhook was turned off automatically',
   nodes_silent_cure:
     'Start the silent nodes again, or check that they reach NATS. Meanwhile the other nodes send the e-mails of the silent ones. A silent node disappears from the list after a week.',
