@@ -216,7 +216,7 @@ const RENEWAL: Recipe = {
         'Your renewal is due in thirty days',
         'What happens next, and how you decide.',
         'Hello ((first_name|and thank you for your trust)),',
-        'In thirty days your time with us is up for renewal. We say so early, so that you have time to decide.',
+        'In thirty days your time with us is up for renewal. We are telling you early, so that you have time to decide.',
         'If you would like to go on as before, or change something, reply to this e-mail. We will take care of the rest.',
         'Thank you for being with us.',
       ],

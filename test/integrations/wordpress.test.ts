@@ -100,7 +100,7 @@ t.test('the box escapes what it is given, and is absent without a key pair', { s
     ['box', '', { sendlark: '<i>' }],
     ['settings', {}],
   ]);
-  t.match(box, /Please look into your mailbox/);
+  t.match(box, /Please check your mailbox/);
   t.match(box, /&lt;b&gt;News&lt;\/b&gt;/);
   t.notMatch(`${box}${odd}`, /<script|<b>|<i>|role="status"><\/p>/);
   t.strictSame(absent, []);

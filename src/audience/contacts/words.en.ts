@@ -288,6 +288,6 @@ export const people = {
   'tracking.consent': 'Opens and clicks of contacts who allow it',
   'tracking.consent.text':
     'Contacts allow it on their preferences page. Everybody else gets e-mails without a pixel and with direct links.',
-  'tracking.about': 'Your choice takes effect at once, also for e-mails that were already sent.',
+  'tracking.about': 'Your choice takes effect at once, even for e-mails that were already sent.',
   'tracking.save': 'Save',
 } as const;

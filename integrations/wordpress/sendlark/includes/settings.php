@@ -36,11 +36,11 @@ function sanitize_settings( $given ): array {
 		if ( preg_match( '/^[\x21-\x7e]{1,255}$/', $value ) ) {
 			return $value;
 		}
-		add_settings_error( OPTION, $name, __( 'A key has characters that it must not have.', 'sendlark' ) );
+		add_settings_error( OPTION, $name, __( 'A key contains characters that are not allowed.', 'sendlark' ) );
 		return setting( $name );
 	};
 	if ( 'add' === $text( 'mode' ) && 0 === absint( $text( 'list_id' ) ) ) {
-		add_settings_error( OPTION, 'list_id', __( 'Customers can be added at once only with the number of a list.', 'sendlark' ) );
+		add_settings_error( OPTION, 'list_id', __( 'To add customers at once, enter the number of a list.', 'sendlark' ) );
 	}
 	return array(
 		'url'        => $url,

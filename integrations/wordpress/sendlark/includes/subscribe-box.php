@@ -52,7 +52,7 @@ function register_block(): void {
 function outcome_text( string $code ): string {
 	switch ( $code ) {
 		case 'asked':
-			return __( 'Thank you. Please look into your mailbox and confirm.', 'sendlark' );
+			return __( 'Thank you. Please check your mailbox and confirm.', 'sendlark' );
 		case 'invalid':
 			return __( 'This is not an e-mail address.', 'sendlark' );
 		case 'old':
