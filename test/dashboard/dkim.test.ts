@@ -112,7 +112,7 @@ t.test(
     t.match(text, 'is then signed with the other key at once');
     t.notMatch(text, '/dkim/rotate', 'one next key at a time');
     const again = await operator.post('/settings/senders/dkim/rotate', { domain: 'example.com' });
-    t.strictSame([again.status, again.text.includes('waits for its record already')], [409, true]);
+    t.strictSame([again.status, again.text.includes('is already waiting for its record')], [409, true]);
     t.equal((await operator.post('/settings/senders/dkim/1/delete')).headers.location, '/settings/senders');
     t.equal((await operator.post('/settings/senders/dkim/1/delete')).status, 404);
     t.equal(app.db.prepare('SELECT count(*) FROM dkim_keys').pluck().get(), 1);

@@ -42,7 +42,7 @@ t.test('an address is taken off a list only after a page has said what follows',
       'gone@example.org',
       '/unsubscribes',
       /can get mail again: from campaigns/,
-      /stays unsubscribed from single topics/,
+      /stays unsubscribed from individual topics/,
     ],
     [
       'topic',

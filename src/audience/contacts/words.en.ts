@@ -62,7 +62,7 @@ export const people = {
   'contacts.confirm.unsubscribe': 'Unsubscribe {people} from {name}?',
   'contacts.confirm.unsubscribeAll': 'Unsubscribe {people} from all mail?',
   'contacts.confirm.undoable': 'You can undo this within an hour.',
-  'contacts.confirm.final': 'This cannot be undone. You can still change single contacts.',
+  'contacts.confirm.final': 'This cannot be undone. You can still change individual contacts.',
   'contacts.confirm.yes.delete': 'Delete {people}',
   'contacts.confirm.yes.move': 'Move {people}',
   'contacts.confirm.yes.segment': 'Add {people}',
@@ -138,7 +138,7 @@ export const people = {
   'person.allMail': 'all mail',
   'person.source': 'Source: {source}',
   'person.eventsRemoved':
-    'Single opens, clicks and events before {day} are no longer stored. The e-mails before that day show how many there were.',
+    'Individual opens, clicks and events before {day} are no longer stored. The e-mails before that day show how many there were.',
   'person.opens': { one: '{count} open', other: '{count} opens' },
   'person.clicks': { one: '{count} click', other: '{count} clicks' },
   'person.machine': 'By a bot, not by the contact.',

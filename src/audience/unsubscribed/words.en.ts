@@ -37,7 +37,7 @@ export const unsubscribed = {
   'unsubscribes.lift.all.means':
     'The address can get mail again: from campaigns to its lists and segments, and from automations it has not been in yet.',
   'unsubscribes.lift.all.not':
-    'The address stays unsubscribed from single topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
+    'The address stays unsubscribed from individual topics, does not return to automations it has exited, and gets nothing that was sent in the meantime.',
   'unsubscribes.lift.all.text':
     'This contact asked for no more mail. Resubscribe them only if they asked for it: in many countries mail to unsubscribed contacts is against the law. The consent log records that you did it.',
   'unsubscribes.lift.all.do': 'Resubscribe',

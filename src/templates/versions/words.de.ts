@@ -6,7 +6,7 @@ import type { versions as english } from './words.en.ts';
 export const versions: Translation<typeof english> = {
   'versions.open': 'Frühere Fassungen',
   'versions.about':
-    'Die letzten 20 Fassungen dieser Mail. Änderungen eines Benutzers innerhalb von fünf Minuten sind eine Fassung; eine Vorlage zu wählen oder eine Fassung wiederherzustellen beginnt eine neue.',
+    'Die letzten 20 Fassungen dieser Mail. Änderungen eines Benutzers innerhalb von fünf Minuten sind eine Fassung; wer eine Vorlage wählt oder eine Fassung wiederherstellt, beginnt eine neue.',
   'versions.empty.title': 'Noch keine früheren Fassungen',
   'versions.empty.text': 'Frühere Fassungen dieser Mail erscheinen hier.',
   'versions.nobody': 'durch ein Programm oder mit einem Link zum Designer',

@@ -61,7 +61,7 @@ export const frame = {
   'live.signedOut': 'Your session has ended, so this may be out of date.',
   'live.signIn': 'Sign in again',
   'chart.numbers': 'Show the numbers as a table',
-  'chart.keys': 'The arrow keys read out single values.',
+  'chart.keys': 'The arrow keys read out individual values.',
   'confirm.cancel': 'Cancel',
   'keys.title': 'Keyboard shortcuts',
   'keys.close': 'Close',

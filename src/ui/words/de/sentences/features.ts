@@ -241,7 +241,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   waits_refused:
     'Die SMTP-Server nehmen von keinem Sendeknoten Mails an, deshalb warten Mails. In der Liste der Knoten stehen ihre Antworten.',
   waits_warm_up:
-    'Jeder Sendeknoten hat gesendet, was sein Aufwärmen heute erlaubt, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP wird mehr gesendet.',
+    'Jeder Sendeknoten hat gesendet, was beim Aufwärmen heute erlaubt ist, deshalb warten Mails bis 0:00 Uhr UTC. Mit einem weiteren Knoten oder einem höheren WARM_UP wird mehr gesendet.',
 
   nodes_well: 'Sendeknoten: {count}, und Mails werden gesendet',
   nodes_silent: 'Keine Meldung von {names}',

@@ -47,7 +47,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
     'Das Bild steht in {count} gesendeten Kampagnen. Das Bild bleibt für die Empfänger, auch wenn Sie die Kampagnen löschen.',
   templates_many: 'Ein Konto kann höchstens {count} eigene Vorlagen haben. Löschen Sie zuerst einige.',
   blocks_full:
-    'Ein Konto kann höchstens {count} gespeicherte Bausteine haben, die zusammen {size} MB belegen. Löschen Sie zuerst einige.',
+    'Ein Konto kann höchstens {count} gespeicherte Bausteine mit zusammen höchstens {size} MB haben. Löschen Sie zuerst einige.',
   colour_wrong: '{name} ist keine Farbe. Geben Sie eine wie #1d5b46 ein.',
   templates_full: 'Die Vorlagen eines Kontos können zusammen höchstens {size} MB belegen. Löschen Sie zuerst einige.',
   archive_full: 'Das Archiv eines Kontos kann höchstens {count} Kampagnen haben: Entfernen Sie zuerst einige',
