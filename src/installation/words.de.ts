@@ -25,7 +25,7 @@ export const installation: Translation<typeof english> = {
   'bounces.unset':
     'Bounces gehen an die Adresse des Absenders. Sendlark sieht sie nicht, außer Ihr SMTP-Anbieter meldet sie: siehe Einstellungen › Bounces & Beschwerden.',
   'bounces.why':
-    'Mailanbieter vertrauen Ihnen weniger, wenn Sie weiter an Adressen senden, die es nicht mehr gibt. Erfährt Sendlark von einem Bounce, wird die Adresse gesperrt.',
+    'Mailanbieter vertrauen Ihnen weniger, wenn Sie weiter an Adressen senden, die es nicht mehr gibt. Sagt ein Bounce, dass eine Adresse nicht mehr funktioniert, wird die Adresse gesperrt.',
   'bounces.elsewhere': 'Bounces gehen an {domain}, aber Sendlark empfängt sie nicht selbst.',
   'bounces.taken': 'Bounces gehen an {domain} und werden bei {listens} empfangen.',
   'bounces.test': 'Testmail senden',

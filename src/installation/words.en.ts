@@ -23,7 +23,7 @@ export const installation = {
   'bounces.unset':
     'Bounces go to the sender’s address. Sendlark does not see them unless your SMTP provider reports them: see Settings › Bounces & complaints.',
   'bounces.why':
-    'Mail providers trust you less if you keep sending to addresses that no longer exist. Once Sendlark learns of a bounce, the address is suppressed.',
+    'Mail providers trust you less if you keep sending to addresses that no longer exist. Once a bounce says that an address no longer works, the address is suppressed.',
   'bounces.elsewhere': 'Bounces go to {domain}, but Sendlark does not receive them itself.',
   'bounces.taken': 'Bounces go to {domain} and are received at {listens}.',
   'bounces.test': 'Send a test e-mail',
