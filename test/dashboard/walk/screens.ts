@@ -207,14 +207,14 @@ export const SCREENS: readonly Screen[] = [
 const screensNamed = (pattern: RegExp) => SCREENS.filter(({ name }) => pattern.test(name));
 
 const PARTS = {
-  mailings: screensNamed(/^(home|mailing(?!-edit))/),
-  compose: screensNamed(/^mailing-edit/),
+  campaigns: screensNamed(/^(home|mailing(?!-edit)|left|outbox)/),
+  content: screensNamed(/^(mailing-edit|picture|template|transactional|version)/),
   people: screensNamed(/^(people|person)/),
   automations: screensNamed(/^automation/),
-  left: screensNamed(/^(left|outbox)/),
-  templates: screensNamed(/^(picture|template|transactional|version)/),
-  sending: screensNamed(/^settings-(archive|backup|brand|health|nodes|relay|returns|sender|sending|times|tracking)/),
 };
 
-/** All screens, in parts of which each has a test file of its own, so that none takes long. */
-export const WALKS = { ...PARTS, rest: SCREENS.filter((screen) => !Object.values(PARTS).flat().includes(screen)) };
+/**
+ * All screens, in parts that each have a test file, so that several processes share them. Few parts take less CPU time, because each
+ * fills an account and starts a browser.
+ */
+export const WALKS = { ...PARTS, settings: SCREENS.filter((screen) => !Object.values(PARTS).flat().includes(screen)) };

@@ -1,5 +1,6 @@
 /** Walks through screens of the dashboard in a real browser, in English and in German. */
 import type { Test } from 'tap';
+import { FLAGS_OF_WALKS } from '../../../fixtures/chromium.ts';
 import { launch } from '../../support/dashboard/browser.ts';
 import { HOSTILE_NAMES } from '../../support/dashboard/filled-account.ts';
 import { DESK, PHONE } from '../../support/walked-pages.ts';
@@ -15,7 +16,7 @@ import { startWalked } from './walked-service.ts';
  * that goes back and forth between tabs starts a process for each visit.
  */
 export async function walk(t: Test, screens: readonly Screen[]): Promise<void> {
-  const browser = await launch(t);
+  const browser = await launch(t, FLAGS_OF_WALKS);
   const service = await startWalked(t, HOSTILE_NAMES);
   const visit = visitsOf(t, browser, service, { viewport: DESK });
   const visitInGerman = visitsOf(t, browser, service, { viewport: PHONE, locale: 'de-DE' });

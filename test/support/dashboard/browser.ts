@@ -24,10 +24,10 @@ export const RULES_OF_PLACES = ['scrollable-region-focusable', 'target-size'];
 /** The code of axe. Its whole source is twice as large, and a page compiles it in twice the time. */
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Starts Chromium for a test. */
-export async function launch(t: Test): Promise<Browser> {
+/** Starts Chromium for a test, with these flags besides those of every test. */
+export async function launch(t: Test, flags: readonly string[] = []): Promise<Browser> {
   mkdirSync(OUTPUT, { recursive: true });
-  const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: FLAGS });
+  const browser = await chromium.launch({ executablePath: toolPath('chromium'), args: [...FLAGS, ...flags] });
   t.teardown(() => browser.close());
   return browser;
 }
