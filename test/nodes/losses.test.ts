@@ -14,7 +14,7 @@ t.test(
   'without the controller a node goes on: pages open, choices are kept, and the controller carries them out later',
   { skip },
   async (t) => {
-    const world = await startWorld(t, 4);
+    const world = await startWorld(t);
     const node = await startPages(t, world);
     const { brain, token, read } = world;
     const links = [0, 1, 2].map((reader) => `${node}/u/${token(reader, 'unsubscribe')}`);
@@ -89,7 +89,7 @@ t.test(
   'an older file takes over every choice made since, on nodes and on the controller, in their order',
   { skip },
   async (t) => {
-    const world = await startWorld(t, 4);
+    const world = await startWorld(t);
     const node = await startPages(t, world);
     const { brain, token, read } = world;
     const choose = async (origin: string, reader: number, form: Record<string, string>) =>

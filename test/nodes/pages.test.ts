@@ -93,7 +93,6 @@ t.test(
   async (t) => {
     const world = await startWorld(
       t,
-      12,
       '<p>Hello ((first_name)), <a href="https://example.com/">more</a></p>'.repeat(3000),
     );
     const node = await startPages(t, world);

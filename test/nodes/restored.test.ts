@@ -98,7 +98,7 @@ async function providerEvent({ brain }: World, record: object): Promise<void> {
 }
 
 t.test('a restored backup takes over every change of lists since, whoever made it', { skip }, async (t) => {
-  const world = await startWorld(t, 12);
+  const world = await startWorld(t);
   const node = await startPages(t, world);
   const { brain, token, read } = world;
   const leave = (email: string) => brain.post('/global-unsubscribes/save', { email_address: email });
@@ -179,7 +179,7 @@ t.test(
   'a backup of before the root secret takes over who was unsubscribed or suppressed since',
   { skip },
   async (t) => {
-    const world = await startWorld(t, 3);
+    const world = await startWorld(t);
     const { brain, read } = world;
     await brain.post('/global-unsubscribes/save', { email_address: reader(0) });
     // As of a release that signed everything with the secret that nodes have.
