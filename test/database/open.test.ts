@@ -238,7 +238,8 @@ function schemaIn(path: string): unknown[] {
 /** Migrates in a process that kills itself before its change number `fatal`; gives the signal it died of. */
 function migrateAndDie(path: string, fatal: number): string | null {
   const script = `
-    import { connect, migrateAndSeed } from '${resolve(import.meta.dirname, '../../src/database/open.ts')}';
+    import { connect } from '${resolve(import.meta.dirname, '../../src/database/open.ts')}';
+    import { migrateAndSeed } from '${resolve(import.meta.dirname, '../../src/database/upgrade.ts')}';
     const db = connect('${path}');
     const prepare = db.$client.prepare.bind(db.$client);
     let changes = 0;
