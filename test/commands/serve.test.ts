@@ -20,12 +20,15 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { freePort } from '../../fixtures/free-ports.ts';
 import { sendlark } from '../support/command-line.ts';
-import { BUILT, Service, startSink } from '../support/service.ts';
+import { seededCopy } from '../support/seeded-copy.ts';
+import { BUILT, type Program, Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
 import { skipWithout, toolPath } from '../support/tools.ts';
 import { until as holds } from '../support/until.ts';
 
 const PEOPLE = 300;
+/** The program where nobody has set the number of arenas, so that it starts again in place. */
+const WITHOUT_ARENAS: Program = { ...BUILT, env: { PATH: process.env.PATH } };
 
 t.test('SIGTERM finishes what is in flight, and nobody is mailed twice after the next start', async (t) => {
   const sink = await startSink(t, 20);
@@ -108,15 +111,24 @@ t.test('an upload that a kill cut off is removed at the next start, one of anoth
   t.strictSame(uploads(), ['sendlark-upload-0123456789abcdef-x']);
 });
 
-t.test('a second server on the same file is refused with one clear line', async (t) => {
-  const service = new Service(t, {});
-  await service.start();
-  const path = join(service.folder, 'test.db');
-  const { code, out, err } = await sendlark({ DATABASE_PATH: path, PORT: '0' }, 'serve');
-  t.equal(code, 1);
-  t.equal(out, '');
-  t.equal(err, `Another Sendlark server is running on ${path}\n`);
-});
+t.test(
+  'a second server on the same file is refused with one clear line, also under another name of the file',
+  async (t) => {
+    const service = new Service(t, {});
+    await service.start();
+    const path = join(service.folder, 'test.db');
+    const { code, out, err } = await sendlark({ DATABASE_PATH: path, PORT: '0' }, 'serve');
+    t.equal(code, 1);
+    t.equal(out, '');
+    t.equal(err, `Another Sendlark server is running on ${path}\n`);
+    const link = join(service.folder, 'link.db');
+    symlinkSync(path, link);
+    t.match(await sendlark({ DATABASE_PATH: link, PORT: '0' }, 'serve'), {
+      code: 1,
+      err: /^Another Sendlark server is running/,
+    });
+  },
+);
 
 t.test(
   'a database on a disk that can only be read is told so, not to change the owner',
@@ -166,10 +178,8 @@ t.test(
 );
 
 t.test('a database of a newer release is refused with one clear line', async (t) => {
-  const service = new Service(t, {});
-  await service.start();
-  await service.end('SIGTERM');
-  const path = join(service.folder, 'test.db');
+  const path = join(t.testdir({}), 'test.db');
+  seededCopy(path);
   const client = new Database(path);
   client.prepare("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', ?)").run(Date.UTC(2100, 0));
   client.close();
@@ -200,6 +210,7 @@ t.test('a start says whether mail leaves: from sender nodes, from here, or not a
   for (const [settings, expected] of said) {
     const [file, ...words] = BUILT.command;
     const env = { ...BUILT.env, DATABASE_PATH: join(t.testdir({}), 'test.db'), PORT: '0', LOG_LEVEL: 'fatal' };
+    seededCopy(env.DATABASE_PATH);
     const child = spawn(file, [...words, 'serve'], {
       env: { ...env, PUBLIC_URL: 'http://mail.example.com', ...settings },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -265,7 +276,7 @@ t.test(
   { skip: skipWithout('script') },
   async (t) => {
     const folder = t.testdir({});
-    const env = { ...BUILT.env, DATABASE_PATH: join(folder, 'test.db'), PORT: '0' };
+    const env = { ...WITHOUT_ARENAS.env, DATABASE_PATH: join(folder, 'test.db'), PORT: '0' };
     const command = `timeout -s TERM 120 ${BUILT.command.join(' ')} serve`;
     const child = spawn(toolPath('script'), ['-qec', command, '/dev/null'], {
       env,
@@ -292,6 +303,7 @@ t.test(
 
 t.test('a start that cannot listen ends with one line that names the setting, and makes no keys', async (t) => {
   const path = join(t.testdir({}), 'test.db');
+  seededCopy(path);
   const taken = String(await occupiedPort(t));
   const bounces = { BOUNCE_DOMAIN: 'bounces.example.com', PORT: '0' };
   const faults: [Record<string, string>, RegExp][] = [
@@ -330,10 +342,9 @@ t.test("a start on another program's database leaves nothing beside it", async (
 t.test('BOUNCE_LISTEN on the port of the API is refused', async (t) => {
   const port = await freePort();
   const settings = { PORT: String(port), BOUNCE_LISTEN: `127.0.0.1:${port}`, BOUNCE_DOMAIN: 'bounces.example.com' };
-  const { code, err } = await sendlark(
-    { DATABASE_PATH: join(t.testdir({}), 'test.db'), LOG_LEVEL: 'error', ...settings },
-    'serve',
-  );
+  const path = join(t.testdir({}), 'test.db');
+  seededCopy(path);
+  const { code, err } = await sendlark({ DATABASE_PATH: path, LOG_LEVEL: 'error', ...settings }, 'serve');
   t.match({ code, err }, { code: 1, err: /^BOUNCE_LISTEN: another program listens on / });
 });
 
@@ -345,17 +356,6 @@ t.test('a database that cannot be opened is named with the reason', async (t) =>
     err: /none\/x\.db\S* cannot be opened: there is no folder \S+none\n$/,
   });
   t.match(await start(folder), { code: 1, err: /cannot be opened: it is a folder\n$/ });
-});
-
-t.test('two names of one file share one lock', async (t) => {
-  const service = new Service(t, {});
-  await service.start();
-  const link = join(service.folder, 'link.db');
-  symlinkSync(join(service.folder, 'test.db'), link);
-  t.match(await sendlark({ DATABASE_PATH: link, PORT: '0' }, 'serve'), {
-    code: 1,
-    err: /^Another Sendlark server is running/,
-  });
 });
 
 const onLinux = process.platform === 'linux' ? false : 'only Linux tells this in /proc';
@@ -370,12 +370,23 @@ t.test('at rest the service takes at most 130 MB, within half a minute of its st
   t.ok(atRest <= 130, `${atRest} MB`);
 });
 
+/** Starts the service with these settings where nobody else has set the number of arenas. */
+async function startWithoutArenas(
+  t: Test,
+  settings: Record<string, string>,
+  command: Program['command'] = WITHOUT_ARENAS.command,
+): Promise<Service> {
+  const service = new Service(t, settings, { ...WITHOUT_ARENAS, command });
+  seededCopy(join(service.folder, 'test.db'));
+  await service.start();
+  return service;
+}
+
 t.test('the service has one arena of the C library unless told otherwise', { skip: onLinux }, async (t) => {
   const settings = { NODE_OPTIONS: '--no-warnings', EXAMPLE: 'ä = "b"\nc' };
-  const program = { ...BUILT, command: [process.execPath, '--stack-size=900', 'dist/cli.js', 'serve'] as const };
+  const command = [process.execPath, '--stack-size=900', 'dist/cli.js', 'serve'] as const;
   for (const [arenas, given] of Object.entries({ 1: {}, 3: { MALLOC_ARENA_MAX: '3' } })) {
-    const service = new Service(t, { ...settings, ...given }, program);
-    await service.start();
+    const service = await startWithoutArenas(t, { ...settings, ...given }, command);
     const environment = told(service, 'environ').split('\0');
     t.ok(environment.includes(`MALLOC_ARENA_MAX=${arenas}`));
     for (const [name, value] of Object.entries(settings)) t.ok(environment.includes(`${name}=${value}`), name);
@@ -395,15 +406,13 @@ t.test(
   async (t) => {
     // So does glibc with a Node that has capabilities of its own.
     const removed = 'data:text/javascript,delete%20process.env.MALLOC_ARENA_MAX';
-    const service = new Service(t, { NODE_OPTIONS: `--import=${removed}` });
-    await service.start();
+    const service = await startWithoutArenas(t, { NODE_OPTIONS: `--import=${removed}` });
     t.match(told(service, 'cmdline'), 'dist/cli.js');
   },
 );
 
 t.test('the service starts through the loader of shared libraries', { skip: onLinux }, async (t) => {
   const [loader = ''] = /\/\S*\/ld[^/\s]*\.so\S*/.exec(readFileSync('/proc/self/maps', 'utf8')) ?? [];
-  const service = new Service(t, {}, { ...BUILT, command: [loader, process.execPath, 'dist/cli.js', 'serve'] });
-  await service.start();
+  const service = await startWithoutArenas(t, {}, [loader, process.execPath, 'dist/cli.js', 'serve']);
   t.match(told(service, 'cmdline'), 'dist/cli.js');
 });

@@ -14,7 +14,7 @@ import { connect } from '../../src/database/open.ts';
 import { commandMailing, waitForAcknowledgement } from '../../src/delivery/queue/mailing-state.ts';
 import { readerOf } from '../support/database-reader.ts';
 import { seededCopy } from '../support/seeded-copy.ts';
-import { Service } from '../support/service.ts';
+import { BUILT, Service } from '../support/service.ts';
 import { Link } from './link.ts';
 import { type Loss, type Reckoning, reckon, type Taken } from './reckoning.ts';
 
@@ -52,7 +52,7 @@ export class NodeProcess {
   start(): void {
     this.#starts++;
     const own = { NODE_NAME: this.name, SMTP_HELO: `${this.name}.test`, PORT: '0' };
-    const env = { PATH: process.env.PATH, ...own, ...this.#settings };
+    const env = { ...BUILT.env, ...own, ...this.#settings };
     const cli = join(process.cwd(), 'dist/cli.js');
     const child = spawn(process.execPath, [cli, 'node'], {
       env,
