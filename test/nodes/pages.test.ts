@@ -7,15 +7,56 @@ import { png } from '../support/pictures.ts';
 import { until } from '../support/service-campaign.ts';
 import { skipWithout } from '../support/tools.ts';
 import { NodeProcess } from './rig.ts';
-import { open, startPages, startWorld } from './world.ts';
+import { open, startPages, startWorld, type World } from './world.ts';
 
 const skip = skipWithout('nats');
 const ENTRIES =
   'SELECT email_address AS email, unsubscribe_groups_id AS list FROM unsubscribers ORDER BY email_address, unsubscribe_groups_id';
 const EVENTS = 'SELECT kind, link_number AS link FROM events ORDER BY kind, link_number';
 
+let world: Promise<World> | undefined;
+/** The world of the tests whose readers are their own. The last of them ends its controller. */
+function sharedWorld(): Promise<World> {
+  world ??= startWorld(t);
+  return world;
+}
+
+t.test(
+  'an unsubscribe on a node is in the list of the controller, and opens and clicks are counted',
+  { skip },
+  async (t) => {
+    const world = await sharedWorld();
+    const node = await startPages(t, world);
+    const { token, read } = world;
+    t.match(await open(`${node}/u/${token(3, 'unsubscribe')}`, { 'List-Unsubscribe': 'One-Click' }), { status: 200 });
+    t.match(await open(`${node}/u/${token(4, 'unsubscribe', false)}`, { form: 'none' }), { status: 200 });
+    for (let times = 0; times < 3; times++) {
+      await open(`${node}/o/${token(3, 'open')}.gif`);
+      await open(`${node}/c/${token(4, 'click')}/1`);
+    }
+    t.strictSame(
+      await until(
+        () => read(ENTRIES),
+        ({ length }) => length === 2,
+      ),
+      [
+        { email: 'reader3@example.org', list: 1 },
+        { email: 'reader4@example.org', list: null },
+      ],
+    );
+    const events = await until(
+      () => read<{ kind: string }>(EVENTS),
+      ({ length }) => length >= 8,
+    );
+    t.strictSame(
+      events.map(({ kind }) => kind),
+      ['click', 'click', 'click', 'open', 'open', 'open', 'unsubscribe', 'unsubscribe'],
+    );
+  },
+);
+
 t.test('every page of a node is the same as the one of the controller', { skip }, async (t) => {
-  const world = await startWorld(t);
+  const world = await sharedWorld();
   const node = await startPages(t, world);
   const { brain, token } = world;
   const paths = [true, false].flatMap((isSealed) => {
@@ -53,39 +94,49 @@ t.test('every page of a node is the same as the one of the controller', { skip }
   }
 });
 
-t.test(
-  'an unsubscribe on a node is in the list of the controller, and opens and clicks are counted',
-  { skip },
-  async (t) => {
-    const world = await startWorld(t);
-    const node = await startPages(t, world);
-    const { token, read } = world;
-    t.match(await open(`${node}/u/${token(0, 'unsubscribe')}`, { 'List-Unsubscribe': 'One-Click' }), { status: 200 });
-    t.match(await open(`${node}/u/${token(1, 'unsubscribe', false)}`, { form: 'none' }), { status: 200 });
-    for (let times = 0; times < 3; times++) {
-      await open(`${node}/o/${token(0, 'open')}.gif`);
-      await open(`${node}/c/${token(1, 'click')}/1`);
-    }
-    t.strictSame(
-      await until(
-        () => read(ENTRIES),
-        ({ length }) => length === 2,
-      ),
-      [
-        { email: 'reader0@example.org', list: 1 },
-        { email: 'reader1@example.org', list: null },
-      ],
-    );
-    const events = await until(
-      () => read<{ kind: string }>(EVENTS),
-      ({ length }) => length >= 8,
-    );
-    t.strictSame(
-      events.map(({ kind }) => kind),
-      ['click', 'click', 'click', 'open', 'open', 'open', 'unsubscribe', 'unsubscribe'],
-    );
-  },
-);
+t.test('sendlark node serves the pages, from the start until it is told to stop', { skip }, async (t) => {
+  const world = await sharedWorld();
+  const { brain, nats, token, read } = world;
+  const node = new NodeProcess(t, 'one', { NATS_URL: nats.urls });
+  node.start();
+  const line = await until(() => node.lines.find((text) => text.includes('origin')), Boolean);
+  const { origin }: { origin: string } = JSON.parse(line ?? '');
+  await until(
+    async () => (await open(`${origin}/readyz`)).status,
+    (status) => status === 200,
+  );
+  const path = `/u/${token(5, 'unsubscribe')}`;
+  t.strictSame(await open(origin + path), await open(brain.origin + path));
+  t.match(await open(origin + path, { form: 'none' }), { status: 200 });
+  await until(
+    () => read<{ email: string }>(ENTRIES),
+    (rows) => rows.some(({ email }) => email === 'reader5@example.org'),
+  );
+  t.equal(await node.end('SIGTERM'), 0);
+});
+
+t.test('pictures of mails are the same from a node, also while the controller is away', { skip }, async (t) => {
+  const world = await sharedWorld();
+  const node = await startPages(t, world);
+  const { brain } = world;
+  const form = new FormData();
+  form.set('file', new File([new Uint8Array(png())], 'Summer sale.png'));
+  const answer = await fetch(`${brain.origin}/api/pictures/upload`, {
+    method: 'POST',
+    body: form,
+    headers: brain.keys,
+  });
+  const { message } = Object(await answer.json());
+  const path = new URL(message.picture.url).pathname;
+  const theirs = await open(brain.origin + path);
+  t.equal(theirs.status, 200);
+  t.strictSame(await open(node + path), theirs);
+  await brain.end('SIGKILL');
+  t.strictSame(await open(node + path), theirs);
+  const later = await startPages(t, world);
+  t.strictSame(await open(later + path), theirs, 'from another node, which never asked the controller');
+  t.match(await open(`${later}/pictures/unknown/x.png`), { status: 503 }, 'nobody can tell whether there is one');
+});
 
 t.test(
   'a node shows large mails in another thread, to so many readers of an account at a time, and to ten of one link',
@@ -121,29 +172,6 @@ t.test(
     t.ok(same.length >= 10 && same.length < 60, `${same.length}`);
   },
 );
-
-t.test('pictures of mails are the same from a node, also while the controller is away', { skip }, async (t) => {
-  const world = await startWorld(t);
-  const node = await startPages(t, world);
-  const { brain } = world;
-  const form = new FormData();
-  form.set('file', new File([new Uint8Array(png())], 'Summer sale.png'));
-  const answer = await fetch(`${brain.origin}/api/pictures/upload`, {
-    method: 'POST',
-    body: form,
-    headers: brain.keys,
-  });
-  const { message } = Object(await answer.json());
-  const path = new URL(message.picture.url).pathname;
-  const theirs = await open(brain.origin + path);
-  t.equal(theirs.status, 200);
-  t.strictSame(await open(node + path), theirs);
-  await brain.end('SIGKILL');
-  t.strictSame(await open(node + path), theirs);
-  const later = await startPages(t, world);
-  t.strictSame(await open(later + path), theirs, 'from another node, which never asked the controller');
-  t.match(await open(`${later}/pictures/unknown/x.png`), { status: 503 }, 'nobody can tell whether there is one');
-});
 
 t.test(
   'what an erased person chose is removed from JetStream, and their old links bring nothing back',
@@ -191,27 +219,6 @@ t.test(
     t.strictSame((await kept()).toSorted(), ['0', '0', 'erased']);
   },
 );
-
-t.test('sendlark node serves the pages, from the start until it is told to stop', { skip }, async (t) => {
-  const world = await startWorld(t);
-  const { brain, nats, token, read } = world;
-  const node = new NodeProcess(t, 'one', { NATS_URL: nats.urls });
-  node.start();
-  const line = await until(() => node.lines.find((text) => text.includes('origin')), Boolean);
-  const { origin }: { origin: string } = JSON.parse(line ?? '');
-  await until(
-    async () => (await open(`${origin}/readyz`)).status,
-    (status) => status === 200,
-  );
-  const path = `/u/${token(0, 'unsubscribe')}`;
-  t.strictSame(await open(origin + path), await open(brain.origin + path));
-  t.match(await open(origin + path, { form: 'none' }), { status: 200 });
-  await until(
-    () => read(ENTRIES),
-    ({ length }) => length === 1,
-  );
-  t.equal(await node.end('SIGTERM'), 0);
-});
 
 t.test('a node serves from the start: alive and not ready until it has NATS, ready then', { skip }, async (t) => {
   const world = await startWorld(t);
