@@ -2,6 +2,7 @@
  * The names and limits of streams and buckets in JetStream, and how the controller creates them. Nodes use streams and buckets, but may not
  * create any.
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   DiscardPolicy,
   JetStreamApiCodes,
@@ -95,8 +96,11 @@ const STREAMS: readonly Limits[] = [
 const CLUSTER_REPLICAS = 3;
 
 /**
- * Creates missing streams and buckets, and updates their limits: three copies of each in a cluster, one on a single server. Throws if NATS
- * fails, for example because a cluster has lost its majority; the caller then tries again.
+ * Creates missing streams and buckets, and updates limits that differ: three copies of each in a cluster, one on a single server. Throws if
+ * NATS fails, for example because a cluster has lost its majority; the caller then tries again.
+ *
+ * Streams with the right limits are not updated, because two threads of the controller may create streams at once, and a cluster replies to
+ * neither request if a stream is updated while it is created.
  */
 export async function makeStreams(connection: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(connection);
@@ -104,9 +108,11 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
   const values = new Kvm(client);
   // When a stream is changed, a server outside a cluster accepts a request for three copies but keeps one.
   const num_replicas = connection.info?.cluster === undefined ? 1 : CLUSTER_REPLICAS;
-  const make = async (name: string, limits: Partial<StreamConfig>, add: () => Promise<unknown>) => {
-    const isMissing = (await findStream(manager, name)) === null;
-    await (isMissing ? add() : manager.streams.update(name, { ...limits, num_replicas }));
+  const make = async (name: string, ownLimits: Partial<StreamConfig>, add: () => Promise<unknown>) => {
+    const limits = { ...ownLimits, num_replicas };
+    const stream = await findStream(manager, name);
+    if (stream === null) await add();
+    else if (!hasLimits(stream.config, limits)) await manager.streams.update(name, limits);
   };
   for (const { name, ...limits } of STREAMS) {
     const add = () =>
@@ -138,6 +144,11 @@ export const ALL_STREAMS: readonly string[] = [
   ...Object.values(STREAM),
   ...Object.values(BUCKET).map((bucket) => `KV_${bucket}`),
 ];
+
+/** Returns true if a stream has all of these limits. */
+function hasLimits(config: StreamConfig, limits: Partial<StreamConfig>): boolean {
+  return isDeepStrictEqual({ ...config, ...limits }, config);
+}
 
 async function findStream(manager: JetStreamManager, name: string) {
   try {

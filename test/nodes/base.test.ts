@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { nkeys } from '@nats-io/transport-node';
 import t from 'tap';
@@ -16,39 +17,54 @@ function options(lines: string[] = []) {
   return { name: 'test', signal: never, log: (_: unknown, text: string) => void lines.push(text) };
 }
 
-t.test('one server keeps one copy of each stream, and making them again changes nothing', { skip }, async (t) => {
-  const { urls } = await startNats(t);
-  const connection = await connectNats(readConfig({ NATS_URL: urls }), options());
-  t.teardown(() => connection.close());
-  await makeStreams(connection);
-  await jetstream(connection).publish(`${SUBJECT.consents}.1.x`, 'kept');
-  await makeStreams(connection);
-  const manager = await jetstreamManager(connection);
-  const { config, state } = await manager.streams.info(STREAM.consents);
-  t.match({ config, state }, { config: { num_replicas: 1, max_age: 0 }, state: { messages: 1 } });
-});
+t.test(
+  'one server keeps one copy of each stream, and making them again changes only limits that differ',
+  { skip },
+  async (t) => {
+    const { urls } = await startNats(t);
+    const connection = await connectNats(readConfig({ NATS_URL: urls }), options());
+    t.teardown(() => connection.close());
+    await makeStreams(connection);
+    await jetstream(connection).publish(`${SUBJECT.consents}.1.x`, 'kept');
+    await makeStreams(connection);
+    const manager = await jetstreamManager(connection);
+    const { config, state } = await manager.streams.info(STREAM.consents);
+    t.match({ config, state }, { config: { num_replicas: 1, max_age: 0 }, state: { messages: 1 } });
+    await manager.streams.update(STREAM.consents, { max_msg_size: 1 });
+    await makeStreams(connection);
+    t.same((await manager.streams.info(STREAM.consents)).config, config, 'a limit that differs is corrected');
+  },
+);
 
-t.test('a cluster keeps three copies, and goes on when one server is killed', { skip }, async (t) => {
-  const { urls, servers } = await startNats(t, 3);
-  const connection = await connectNats(readConfig({ NATS_URL: urls }), options());
-  t.teardown(() => connection.close());
-  await makeStreams(connection);
-  const manager = await jetstreamManager(connection);
-  t.equal((await manager.streams.info(STREAM.consents)).config.num_replicas, 3);
-  await servers[0]?.end('SIGKILL');
-  const client = jetstream(connection);
-  const publish = async (): Promise<number> => {
-    // Refused while the servers agree on who leads.
-    for (;;) {
-      const sequence = await client.publish(`${SUBJECT.consents}.1.x`, 'kept', { timeout: 500 }).then(
-        ({ seq }) => seq,
-        () => 0,
-      );
-      if (sequence > 0) return sequence;
-    }
-  };
-  t.ok((await publish()) > 0);
-});
+t.test(
+  'a cluster keeps three copies, whoever makes them at once, and goes on when one server is killed',
+  { skip },
+  async (t) => {
+    const { urls, servers } = await startNats(t, 3);
+    const connection = await connectNats(readConfig({ NATS_URL: urls }), options());
+    t.teardown(() => connection.close());
+    // As the threads of the controller do. A request without a reply would fail after five seconds.
+    const other = await connectNats(readConfig({ NATS_URL: urls }), options());
+    t.teardown(() => other.close());
+    await Promise.all([makeStreams(connection), makeStreams(other)]);
+    const manager = await jetstreamManager(connection);
+    t.equal((await manager.streams.info(STREAM.consents)).config.num_replicas, 3);
+    await servers[0]?.end('SIGKILL');
+    const client = jetstream(connection);
+    const publish = async (): Promise<number> => {
+      // Refused while the servers agree on who leads.
+      for (;;) {
+        const sequence = await client.publish(`${SUBJECT.consents}.1.x`, 'kept', { timeout: 500 }).then(
+          ({ seq }) => seq,
+          () => 0,
+        );
+        if (sequence > 0) return sequence;
+        await setTimeout(50);
+      }
+    };
+    t.ok((await publish()) > 0);
+  },
+);
 
 t.test('the connection is made when a server comes up later, and again after it was gone', { skip }, async (t) => {
   const { urls, servers } = await startNats(t);
