@@ -14,7 +14,7 @@ t.test(
   'with a copy that is older than the loss every recipient ends once, and only what was in flight is sent twice',
   { skip: skipWithout('nats') },
   async (t) => {
-    const send = await FleetSend.prepare(t, { people: 3000, rate: 100, nodes: 2, servers: 3 });
+    const send = await FleetSend.prepare(t, { people: 1500, rate: 50, nodes: 2, servers: 3 });
     const file = join(send.service.folder, 'test.db');
     const copy = join(send.service.folder, 'copy.db');
     const run = (...words: string[]) => {
@@ -23,14 +23,14 @@ t.test(
       t.equal(status, 0, `${words[0]}: ${stderr}`);
     };
     await send.start();
-    await send.until(async () => (await send.taken()) > 200);
+    await send.until(async () => (await send.taken()) > 100);
     run('backup', copy);
     // As Litestream leaves its mark in what it copies.
     const marked = new Database(copy);
     marked.exec('CREATE TABLE _litestream_lock (id INTEGER)');
     marked.close();
     const copied = await send.taken();
-    await send.until(async () => (await send.taken()) > copied + 300);
+    await send.until(async () => (await send.taken()) > copied + 150);
     send.controllerLostAt = Date.now();
     await send.service.end('SIGKILL');
     const lostAt = performance.now();

@@ -11,15 +11,11 @@ const skip = skipWithout('nats');
 /** Longer than a lease. */
 const LONG_MS = 15_000;
 
-async function beginning(
-  t: Parameters<typeof FleetSend.prepare>[0],
-  people: number,
-  nodes: number,
-): Promise<FleetSend> {
+async function beginning(t: Parameters<typeof FleetSend.prepare>[0], nodes: number): Promise<FleetSend> {
   // At this rate a send lasts twice as long as the losses.
-  const send = await FleetSend.prepare(t, { people, rate: 100, nodes, servers: 3 });
+  const send = await FleetSend.prepare(t, { people: 2100, rate: 60, nodes, servers: 3 });
   await send.start();
-  await send.until(async () => (await send.taken()) > 100);
+  await send.until(async () => (await send.taken()) > 60);
   return send;
 }
 
@@ -27,7 +23,7 @@ t.test(
   'a node stopped for longer than its lease, and others killed meanwhile: nobody is missing, and nothing is sent twice that was reported',
   { skip },
   async (t) => {
-    const send = await beginning(t, 3500, 2);
+    const send = await beginning(t, 2);
     const stopped = stopNode(send, 1, LONG_MS);
     await killService(send);
     await killNats(send, 0, 500);
@@ -45,7 +41,7 @@ t.test(
   'without NATS, and without the network between it and the service or a node, nothing reported is sent twice',
   { skip },
   async (t) => {
-    const send = await beginning(t, 3500, 3);
+    const send = await beginning(t, 3);
     const frozen = cutNode(send, 2, 'frozen', LONG_MS);
     await cutService(send, 'dropped', 2000);
     await killNats(send, 'all', 2000);

@@ -200,7 +200,7 @@ export class FleetSend {
   }
 
   async until(reached: () => Promise<boolean> | boolean): Promise<void> {
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(20)) if (await reached()) return;
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(50)) if (await reached()) return;
     throw new Error(`it does not get there: ${JSON.stringify(this.counts())}`);
   }
 

@@ -8,32 +8,34 @@ const skip = skipWithout('nats');
 const ONCE = { problems: [], duplicates: 0, unreported: 0 };
 
 t.test('two nodes send a mailing, each recipient once, with the relay of the service', { skip }, async (t) => {
-  const send = await FleetSend.prepare(t, { people: 2000, rate: 0, nodes: 2 });
+  const send = await FleetSend.prepare(t, { people: 1000, rate: 0, nodes: 2 });
   await send.start();
   await send.until(() => send.isOver());
   t.same(await send.reckon(), ONCE);
 });
 
 t.test('once a pause is answered, none of four nodes begins a mail, and all goes on after it', { skip }, async (t) => {
-  const send = await FleetSend.prepare(t, { people: 3000, rate: 300, nodes: 4 });
+  const send = await FleetSend.prepare(t, { people: 1500, rate: 150, nodes: 4 });
   await send.start();
-  await send.until(async () => (await send.taken()) > 300);
+  await send.until(async () => (await send.taken()) > 150);
   await send.command('pause');
   const begun = await send.taken();
   await setTimeout(1500);
   t.equal(await send.taken(), begun);
-  t.not(begun, 3000);
+  t.not(begun, 1500);
+  await send.relay.pace(0);
   await send.command('resume');
   await send.until(() => send.isOver());
   t.same(await send.reckon(), ONCE);
 });
 
 t.test('a node that is told to end gives back what it has not begun, and reports the rest', { skip }, async (t) => {
-  const send = await FleetSend.prepare(t, { people: 2000, rate: 200, nodes: 2 });
+  const send = await FleetSend.prepare(t, { people: 1000, rate: 100, nodes: 2 });
   await send.start();
-  await send.until(async () => (await send.taken()) > 100);
+  await send.until(async () => (await send.taken()) > 50);
   t.equal(await send.nodes[0]?.end('SIGTERM'), 0);
   t.notOk(send.isOver());
+  await send.relay.pace(0);
   await send.until(() => send.isOver());
   t.same(await send.reckon(), ONCE);
 });
