@@ -1,12 +1,13 @@
 /** A backup that is made while the service sends, and what it holds. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { sendlark } from '../support/command-line.ts';
 import { Service, startSink } from '../support/service.ts';
 import { startCampaign, until } from '../support/service-campaign.ts';
+import { prepared } from './prepared.ts';
 
 const PEOPLE = 300;
 
@@ -113,13 +114,9 @@ t.test('a backup and what the command tells of it hold no secret', async (t) => 
 });
 
 t.test('anything but a complete backup of this release is refused, and the database stays as it is', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'sendlark-restore-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'test.db');
-  const service = new Service(t, { DATABASE_PATH: path });
-  await service.start();
-  await service.end('SIGTERM');
-  const run = (...words: string[]) => sendlark({ DATABASE_PATH: path }, ...words);
+  const { db, path, run } = prepared(t);
+  db.close();
+  const folder = dirname(path);
   const file = join(folder, 'copy.db');
   await run('backup', file);
 
