@@ -36,6 +36,17 @@ async function refused(send: FleetSend): Promise<Record<string, number>> {
 const stateCount = (send: FleetSend, state: number) =>
   Number(send.read(`SELECT count(*) AS n FROM deliveries WHERE state = ${state}`).n);
 
+let idle: Promise<FleetSend> | undefined;
+/** A service that runs without nodes, of which no test expects that nothing was refused. */
+function idleSend(): Promise<FleetSend> {
+  idle ??= (async () => {
+    const send = await FleetSend.prepare(t, { people: 1, rate: 0, nodes: 0 });
+    await send.start();
+    return send;
+  })();
+  return idle;
+}
+
 /** An outcome of a delivery that no relay gave. */
 const lie = (id: unknown, ...rest: unknown[]) => [id, 'accepted', 'body', 250, null, 'x', ...rest];
 
@@ -193,8 +204,7 @@ t.test('a result counts only from the node that had the delivery, also after its
 });
 
 t.test('a node has a few runs at a time, so that nobody fills the list of nodes', { skip }, async (t) => {
-  const send = await FleetSend.prepare(t, { people: 1, rate: 0, nodes: 0 });
-  await send.start();
+  const send = await idleSend();
   const connection = await connected(t, send, 'north');
   const north = new RawNode(connection, 'north');
   await north.beat({ capacity: 0 });
@@ -245,8 +255,7 @@ t.test('whatever is deleted from NATS under a send is made again, and the send g
 });
 
 t.test('what keeps failing for the pages of nodes makes the service not ready, until it works', { skip }, async (t) => {
-  const send = await FleetSend.prepare(t, { people: 1, rate: 0, nodes: 0 });
-  await send.start();
+  const send = await idleSend();
   const change = (sql: string) => {
     const client = new Database(send.file);
     client.pragma('legacy_alter_table = ON');
