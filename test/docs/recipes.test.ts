@@ -31,15 +31,28 @@ function scopesOf(heading: string) {
   return SCOPES.filter((scope) => named.includes(`\`${scope}\``));
 }
 
-/**
- * A running service with a sender and a group, the environment of the clients of a recipe with keys that may do no more than the recipe
- * says, and an empty folder.
- */
-async function prepare(t: Test, heading: string) {
+let shared: Promise<Service> | undefined;
+/** The service of recipes that can do their work whatever the earlier ones left. */
+function sharedService(): Promise<Service> {
+  shared ??= startService(t);
+  return shared;
+}
+
+/** A running service with a sender and a group. */
+async function startService(t: Test): Promise<Service> {
   const service = new Service(t, {});
   await service.start();
   await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: '1' });
   await service.post('/sender/save', { ...SHOP_FORM, country_id: '84' });
+  return service;
+}
+
+/**
+ * A service, the environment of the clients of a recipe with keys that may do no more than the recipe says, and an empty folder. The service
+ * is a new one unless one is given.
+ */
+async function prepare(t: Test, heading: string, given?: Service) {
+  const service = given ?? (await startService(t));
   const { PublicKey, SecretKey } = service.makeKeys(...scopesOf(heading));
   const env = {
     PATH: process.env.PATH,
@@ -64,8 +77,52 @@ function run(
   return stdout;
 }
 
+t.test('the script for cron imports a file, and ends with an error where it was refused', async (t) => {
+  const { service, env, contacts, folder } = await prepare(t, 'Every night, by cron', await sharedService());
+  writeFileSync(join(folder, 'nightly'), requireBlock('sh', 'set -eu'));
+  writeFileSync(join(folder, 'readers.csv'), 'email\nanna@example.org\n');
+  const nightly = () => spawnSync('sh', ['nightly'], { cwd: folder, env, encoding: 'utf8' });
+  t.match(nightly(), { status: 1, stdout: '', stderr: /contact_type_id/ }, 'there is no contact type yet');
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  for (const night of ['first', 'second']) t.match(nightly(), { status: 0, stdout: '', stderr: '' }, night);
+  t.match(await contacts(), [{ email: 'anna@example.org' }]);
+});
+
+t.test('the fields of the WordPress form ask for a subscription', async (t) => {
+  const { service } = await prepare(t, 'A form in WordPress', await sharedService());
+  await service.post('/forms/create', { name: 'Footer', contact_type_id: '1', sender_id: '1' });
+  const block = requireBlock('php', 'wp_remote_post');
+  const [, path = ''] = /SENDLARK_URL \. '\/api([^']+)'/.exec(block) ?? [];
+  const given: Record<string, string> = { 'your-email': 'anna@example.org', 'your-name': 'Anna' };
+  const [, body = ''] = /'body' => \[(.*?)\n {4}\]/s.exec(block) ?? [];
+  const fields = [...body.matchAll(/'(\w+)' => (?:'(\w+)'|\$given\['([\w-]+)'\])/g)].map(
+    ([, name = '', value, field = '']) => [name, value ?? given[field] ?? ''],
+  );
+  t.match(await service.post(path, Object.fromEntries(fields)), { message: { state: 'asked' } });
+  t.strictSame(
+    fields.map(([name]) => name),
+    ['form_id', 'source', 'email', 'first_name'],
+  );
+});
+
+t.test('a release on GitHub becomes a draft that is not sent', async (t) => {
+  const { service, env, folder } = await prepare(t, 'From GitHub Actions', await sharedService());
+  const [, script = ''] = /run: \|\n(.*)$/s.exec(requireBlock('yaml', 'release:')) ?? [];
+  const release = { TITLE: 'Version 2 & more', NOTES: '- <b>new</b>\n- $(exit 1) `x`\n' };
+  for (let time = 0; time < 2; time++)
+    run(t, 'bash', ['-eo', 'pipefail', '-c', script], { cwd: folder, env: { ...env, ...release } });
+  const { summaries } = (await service.get('/single-send/summaries')).message as { summaries: { utr: string }[] };
+  const draft = { single_send_name: 'Version 2 & more', subject: 'Version 2 & more', state: 'draft' };
+  t.match(summaries, [draft, draft]);
+  const { singleSend } = (await service.get(`/single-send/details?utr=${summaries[0]?.utr}`)).message as {
+    singleSend: { template_html: string }[];
+  };
+  t.match(singleSend[0]?.template_html, '<h1>Version 2 &amp; more</h1>');
+  t.match(singleSend[0]?.template_html, '- &lt;b&gt;new&lt;/b&gt;\n- $(exit 1) `x`');
+});
+
 t.test('a TypeScript client that is generated from OpenAPI does the main job, with its types checked', async (t) => {
-  const { service, env, folder } = await prepare(t, 'TypeScript');
+  const { service, env, folder } = await prepare(t, 'TypeScript', await sharedService());
   const document = (await (await fetch(`${service.origin}/docs/openapi.json`)).json()) as OpenAPI3;
   writeFileSync(join(folder, 'sendlark-api.d.ts'), astToString(await openapiTS(document)));
   writeFileSync(join(folder, 'main.ts'), requireBlock('ts', 'createClient'));
@@ -116,24 +173,6 @@ t.test('the request of a shop adds a customer, and again changes nothing more', 
   t.match(await contacts(), [{ email: 'zoe@example.com', first_name: 'Zoë' }]);
 });
 
-t.test('the fields of the WordPress form ask for a subscription', async (t) => {
-  const { service } = await prepare(t, 'A form in WordPress');
-  await service.post('/contacts-type/add', { name: 'Readers' });
-  await service.post('/forms/create', { name: 'Footer', contact_type_id: '1', sender_id: '1' });
-  const block = requireBlock('php', 'wp_remote_post');
-  const [, path = ''] = /SENDLARK_URL \. '\/api([^']+)'/.exec(block) ?? [];
-  const given: Record<string, string> = { 'your-email': 'anna@example.org', 'your-name': 'Anna' };
-  const [, body = ''] = /'body' => \[(.*?)\n {4}\]/s.exec(block) ?? [];
-  const fields = [...body.matchAll(/'(\w+)' => (?:'(\w+)'|\$given\['([\w-]+)'\])/g)].map(
-    ([, name = '', value, field = '']) => [name, value ?? given[field] ?? ''],
-  );
-  t.match(await service.post(path, Object.fromEntries(fields)), { message: { state: 'asked' } });
-  t.strictSame(
-    fields.map(([name]) => name),
-    ['form_id', 'source', 'email', 'first_name'],
-  );
-});
-
 t.test(
   'customers of Shopify and WooCommerce who agreed become contacts, and those who left are unsubscribed',
   async (t) => {
@@ -182,30 +221,3 @@ async function portOf({ stdout }: ChildProcess): Promise<string> {
   const [line]: string[] = await once(createInterface({ input: stdout }), 'line');
   return /port (\d+)/.exec(line ?? '')?.[1] ?? '';
 }
-
-t.test('the script for cron imports a file, and ends with an error where it was refused', async (t) => {
-  const { service, env, contacts, folder } = await prepare(t, 'Every night, by cron');
-  writeFileSync(join(folder, 'nightly'), requireBlock('sh', 'set -eu'));
-  writeFileSync(join(folder, 'readers.csv'), 'email\nanna@example.org\n');
-  const nightly = () => spawnSync('sh', ['nightly'], { cwd: folder, env, encoding: 'utf8' });
-  t.match(nightly(), { status: 1, stdout: '', stderr: /contact_type_id/ }, 'there is no contact type yet');
-  await service.post('/contacts-type/add', { name: 'Readers' });
-  for (const night of ['first', 'second']) t.match(nightly(), { status: 0, stdout: '', stderr: '' }, night);
-  t.match(await contacts(), [{ email: 'anna@example.org' }]);
-});
-
-t.test('a release on GitHub becomes a draft that is not sent', async (t) => {
-  const { service, env, folder } = await prepare(t, 'From GitHub Actions');
-  const [, script = ''] = /run: \|\n(.*)$/s.exec(requireBlock('yaml', 'release:')) ?? [];
-  const release = { TITLE: 'Version 2 & more', NOTES: '- <b>new</b>\n- $(exit 1) `x`\n' };
-  for (let time = 0; time < 2; time++)
-    run(t, 'bash', ['-eo', 'pipefail', '-c', script], { cwd: folder, env: { ...env, ...release } });
-  const { summaries } = (await service.get('/single-send/summaries')).message as { summaries: { utr: string }[] };
-  const draft = { single_send_name: 'Version 2 & more', subject: 'Version 2 & more', state: 'draft' };
-  t.match(summaries, [draft, draft]);
-  const { singleSend } = (await service.get(`/single-send/details?utr=${summaries[0]?.utr}`)).message as {
-    singleSend: { template_html: string }[];
-  };
-  t.match(singleSend[0]?.template_html, '<h1>Version 2 &amp; more</h1>');
-  t.match(singleSend[0]?.template_html, '- &lt;b&gt;new&lt;/b&gt;\n- $(exit 1) `x`');
-});
