@@ -39,7 +39,8 @@ export const automations: Translation<typeof english> = {
   'automations.waiting.none': 'Niemand wartet auf diese Mail.',
   'automations.next': 'Nächste Mail fällig',
   'automations.forecast.title': 'Kontakt nachschlagen',
-  'automations.forecast.about': 'Was ein Kontakt bekommen hat, was wann kommt, oder warum nichts kommt.',
+  'automations.forecast.about':
+    'Was ein Kontakt bekommen hat, was als Nächstes kommt und wann, oder warum nichts kommt.',
   'automations.forecast.waiting': 'Aktiv',
   'automations.forecast.finished': 'Abgeschlossen',
   'automations.forecast.left': 'Ausgestiegen',
@@ -58,7 +59,7 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.welcome': 'Neue Kontakte begrüßen',
   'automations.recipe.welcome.about': 'Zwei Mails für neue Kontakte: sofort, und drei Tage später.',
   'automations.recipe.welcome.trigger':
-    'Wählen Sie die Liste, in die neue Kontakte kommen. Alles lässt sich ändern, bevor Sie starten.',
+    'Wählen Sie die Liste, in die neue Kontakte kommen. Alles lässt sich ändern, bevor Sie die Automation starten.',
   'automations.recipe.cart': 'Abgebrochener Warenkorb',
   'automations.recipe.cart.about':
     'Zwei Mails an Kontakte, die etwas in den Warenkorb gelegt und nicht bestellt haben: nach vier Stunden, und einen Tag danach.',
@@ -67,7 +68,7 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.review': 'Bitte um Bewertung',
   'automations.recipe.review.about': 'Eine Mail zehn Tage nach einem Kauf, und eine Erinnerung eine Woche später.',
   'automations.recipe.review.trigger':
-    'Ihr Shop muss für jeden Kontakt das Ereignis „purchase“ melden und, wenn er davon weiß, „review“. Wählen Sie die Liste, für die die Automation gilt. Gefragt wird höchstens einmal in 90 Tagen.',
+    'Ihr Shop muss für jeden Kontakt das Ereignis „purchase“ melden und kann „review“ melden, wenn ein Kontakt eine Bewertung geschrieben hat. Wählen Sie die Liste, für die die Automation gilt. Gefragt wird höchstens einmal in 90 Tagen.',
   'automations.recipe.birthday': 'Geburtstag',
   'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
   'automations.recipe.birthday.trigger':
@@ -118,7 +119,7 @@ export const automations: Translation<typeof english> = {
   'automations.kind.before': 'Davor oder danach',
   'automations.kind.before.0': 'Nach dem Datum',
   'automations.kind.before.1': 'Vor dem Datum',
-  'automations.kind.hour': 'Stunde',
+  'automations.kind.hour': 'Uhrzeit',
   'automations.kind.hour.hint':
     'In der Zeitzone des Kontakts. Ist sie unbekannt, in der Zeitzone, in der Sie Kampagnen planen.',
   'automations.kind.yearly': 'Jedes Jahr, etwa ein Geburtstag',
@@ -477,9 +478,9 @@ export const automations: Translation<typeof english> = {
       'Die Mail „{from}“ steht für {count} Kontakte zum Senden bereit. Mails, die noch nicht gesendet sind, werden nicht mehr gesendet.',
   },
   'automations.effect.leaving': {
-    one: '{count} aktiver Kontakt ist nicht in der neuen Liste oder dem Segment und steigt aus, wenn die nächste Mail fällig ist.',
+    one: '{count} aktiver Kontakt ist nicht in der neuen Liste oder dem neuen Segment und steigt aus, wenn die nächste Mail fällig ist.',
     other:
-      '{count} aktive Kontakte sind nicht in der neuen Liste oder dem Segment und steigen aus, wenn ihre nächste Mail fällig ist.',
+      '{count} aktive Kontakte sind nicht in der neuen Liste oder dem neuen Segment und steigen aus, wenn ihre nächste Mail fällig ist.',
   },
   'automations.effect.onWay': {
     one: '{count} Kontakt ist in der Automation aktiv.',
@@ -513,8 +514,8 @@ export const automations: Translation<typeof english> = {
     other: '{count} Kontakte sind schon darin und werden nicht aufgenommen.',
   },
   'automations.start.goOn': {
-    one: '{count} aktiver Kontakt macht an seiner Stelle weiter.',
-    other: '{count} aktive Kontakte machen an ihrer Stelle weiter.',
+    one: '{count} aktiver Kontakt macht dort weiter, wo er war.',
+    other: '{count} aktive Kontakte machen dort weiter, wo sie waren.',
   },
   'automations.start.due': {
     one: '{count} davon bekommt die nächste Mail sofort.',
@@ -559,7 +560,7 @@ export const automations: Translation<typeof english> = {
   'automations.enter.them': 'Diese Kontakte aufnehmen',
   'automations.enter.entered': '{name} ist in die Automation aufgenommen.',
   'automations.enter.active': '{name} ist schon in der Automation.',
-  'automations.enter.was_in': '{name} war in der Automation und darf nicht noch einmal hinein.',
+  'automations.enter.was_in': '{name} war in der Automation und darf nicht noch einmal aufgenommen werden.',
   'automations.enter.outside_target': '{name} ist nicht in der Liste oder dem Segment der Automation.',
   'automations.enter.no_mail': '{name} darf die Mails der Automation nicht bekommen: {reason}',
   'automations.enter.unknown': '{name} ist kein Kontakt mehr.',
@@ -570,15 +571,15 @@ export const automations: Translation<typeof english> = {
   'automations.pause': 'Pausieren',
   'automations.pause.title': '„{name}“ pausieren?',
   'automations.pause.about': {
-    one: 'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktiver Kontakt behält seine Stelle.',
+    one: 'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktiver Kontakt bleibt, wo er ist.',
     other:
-      'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktive Kontakte behalten ihre Stelle.',
+      'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktive Kontakte bleiben, wo sie sind.',
   },
   'automations.pause.queued': {
     one: '{count} Mail, die unterwegs ist, hält hier an und wird gesendet, wenn Sie die Automation fortsetzen.',
     other: '{count} Mails, die unterwegs sind, halten hier an und werden gesendet, wenn Sie die Automation fortsetzen.',
   },
-  'automations.paused': 'Die Automation ist pausiert. Alle Kontakte behalten ihre Stelle.',
+  'automations.paused': 'Die Automation ist pausiert. Alle Kontakte bleiben, wo sie sind.',
   'automations.duplicate': 'Duplizieren',
   'automations.delete': 'Löschen',
   'automations.delete.title': '„{name}“ löschen?',

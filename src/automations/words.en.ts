@@ -56,7 +56,7 @@ export const automations = {
   'automations.recipe.welcome': 'Welcome new contacts',
   'automations.recipe.welcome.about': 'Two e-mails for new contacts: at once, and three days later.',
   'automations.recipe.welcome.trigger':
-    'Choose the list that new contacts join. Everything can be changed before you start it.',
+    'Choose the list that new contacts join. You can change everything before you start the automation.',
   'automations.recipe.cart': 'Abandoned cart',
   'automations.recipe.cart.about':
     'Two e-mails to contacts who put something into the cart and did not order: four hours later, and a day after that.',
@@ -65,7 +65,7 @@ export const automations = {
   'automations.recipe.review': 'Review request',
   'automations.recipe.review.about': 'One e-mail ten days after a purchase, and a reminder a week later.',
   'automations.recipe.review.trigger':
-    'Your shop must report the event “purchase” for each contact, and “review” if the shop knows of one. Choose the list that the automation is for. Everybody is asked at most once in 90 days.',
+    'Your shop must report the event “purchase” for each contact, and can report “review” when a contact has written one. Choose the list that the automation is for. Everybody is asked at most once in 90 days.',
   'automations.recipe.birthday': 'Birthday',
   'automations.recipe.birthday.about': 'One e-mail with your best wishes, at 9:00 on the day.',
   'automations.recipe.birthday.trigger':
@@ -114,7 +114,7 @@ export const automations = {
   'automations.kind.before': 'Before or after',
   'automations.kind.before.0': 'After the date',
   'automations.kind.before.1': 'Before the date',
-  'automations.kind.hour': 'Hour',
+  'automations.kind.hour': 'Time of day',
   'automations.kind.hour.hint':
     'In the contact’s time zone or, if it is unknown, in the time zone in which you schedule campaigns.',
   'automations.kind.yearly': 'Every year, such as a birthday',
@@ -264,7 +264,7 @@ export const automations = {
   'automations.replay.limit.segments':
     'Segments before they were created: they count as empty. Created during the days of the trial run: {names}.',
   'automations.replay.limit.field_changes':
-    'Past changes of fields: only contacts who were added with the value enter.',
+    'Past changes of fields: only contacts who had the value when they were added count.',
   'automations.replay.limit.by_hand': 'Contacts who would have been added by hand: none are counted.',
   'automations.replay.limit.earlier_runs':
     'Contacts who were in the automation before: the trial run begins with an empty automation, so these contacts may enter again.',

@@ -536,7 +536,7 @@ export const campaigns = {
   'compose.test.send': 'Send the test',
   'compose.test.none': 'No test has been sent yet.',
   'compose.test.last': 'Last test: {time}, to {addresses}.',
-  'compose.test.older': 'Saved again after this test.',
+  'compose.test.older': 'Changes were saved after this test.',
   'compose.test.sent': 'A test is on its way to {address}.',
   'compose.test.kept': 'The test for {address} is kept in the test outbox, because there is no SMTP server.',
   'compose.test.keptVariant':

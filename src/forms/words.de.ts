@@ -50,7 +50,7 @@ export const forms: Translation<typeof english> = {
   'forms.builder': 'Formular',
   'forms.save': 'Formular speichern',
   'forms.preview': 'Vorschau',
-  'forms.preview.show': 'Vorschau zeigen',
+  'forms.preview.show': 'Vorschau anzeigen',
   'forms.purpose': 'Einstellungen',
   'forms.questions': 'Felder',
   'forms.questions.text': 'Die E-Mail-Adresse wird immer abgefragt. Je weniger Felder, desto mehr Anmeldungen.',
@@ -77,7 +77,7 @@ export const forms: Translation<typeof english> = {
   'forms.text.privacy_url': 'Link zu Ihrer Datenschutzerklärung',
   'forms.asksTracking': 'Um Einwilligung zur Messung von Öffnungen und Klicks bitten',
   'forms.asksTracking.hint':
-    'Ein weiteres Kästchen, nie vorher angekreuzt. Sein Text wird mit dem Zeitpunkt gespeichert, wie oben.',
+    'Ein weiteres Kästchen, das Besucher selbst ankreuzen. Sein Text wird mit dem Zeitpunkt gespeichert, als Nachweis dieser Einwilligung.',
   'forms.asksTracking.unused':
     'Erscheint zurzeit nicht, weil Sie unter Einstellungen › Öffnungen & Klicks gewählt haben, niemanden zu fragen.',
   'forms.text.tracking_text': 'Einwilligungstext zur Messung',
@@ -90,7 +90,8 @@ export const forms: Translation<typeof english> = {
   'forms.text.expired_text': 'Link abgelaufen',
   'forms.text.off_text': 'Formular geschlossen',
   'forms.text.redirect_url': 'Weiterleitung nach der Bestätigung',
-  'forms.redirect.hint': 'Etwa zu einer Dankesseite Ihrer Website. Leer: der Text darüber.',
+  'forms.redirect.hint':
+    'Etwa zu einer Dankesseite Ihrer Website. Leer: Besucher sehen den Text „Nach der Bestätigung“.',
   'forms.delete': 'Formular löschen',
   'forms.delete.title': '„{name}“ löschen?',
   'forms.delete.text': {

@@ -69,7 +69,8 @@ export const forms = {
   'forms.consent.hint': 'Stored with the time and the IP address for each contact who confirms, as proof of consent.',
   'forms.text.privacy_url': 'Link to your privacy policy',
   'forms.asksTracking': 'Ask for consent to open and click tracking',
-  'forms.asksTracking.hint': 'An extra checkbox, never ticked beforehand. Its text is stored with the time, as above.',
+  'forms.asksTracking.hint':
+    'An extra checkbox that visitors tick themselves. Its text is stored with the time, as proof of this consent.',
   'forms.asksTracking.unused': 'Not shown now, because under Settings › Open & click tracking you chose to ask nobody.',
   'forms.text.tracking_text': 'Tracking consent text',
   'forms.text.button_text': 'Button',
@@ -81,7 +82,7 @@ export const forms = {
   'forms.text.expired_text': 'Link expired',
   'forms.text.off_text': 'Form closed',
   'forms.text.redirect_url': 'Redirect after confirmation',
-  'forms.redirect.hint': 'Such as a thank-you page of your website. Empty: the text above.',
+  'forms.redirect.hint': 'Such as a thank-you page of your website. Empty: visitors see the text “After confirmation”.',
   'forms.delete': 'Delete form',
   'forms.delete.title': 'Delete “{name}”?',
   'forms.delete.text': {

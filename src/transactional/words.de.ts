@@ -18,5 +18,5 @@ export const transactional: Translation<typeof english> = {
   'transactional.id': 'Message-ID',
   'transactional.all': 'Alle Transaktionsmails',
   'transactional.kept':
-    'Text und Dateien werden entfernt, sobald eine Mail ihren endgültigen Status hat, außer wenn Mails so aufbewahrt werden, wie sie gesendet wurden. Diese Seite bleibt 90 Tage.',
+    'Text und Dateien werden entfernt, sobald eine Mail ihren endgültigen Status hat, außer wenn Sie Mails 90 Tage aufbewahren (Einstellungen › Mail-Prüfung & Links). Diese Seite bleibt 90 Tage.',
 };

@@ -16,5 +16,5 @@ export const transactional = {
   'transactional.id': 'Message-ID',
   'transactional.all': 'All transactional e-mail',
   'transactional.kept':
-    'The text and the files are removed once an e-mail has its final status, unless e-mails are kept as they were sent. This page stays for 90 days.',
+    'The text and the files are removed once an e-mail has its final status, unless you keep e-mails for 90 days (Settings › E-mail checks & links). This page stays for 90 days.',
 } as const;

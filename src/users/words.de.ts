@@ -30,12 +30,12 @@ export const users: Translation<typeof english> = {
   'users.actions': 'Aktionen',
   'users.save': 'Speichern',
   'users.newLink': 'Anmeldelink erstellen',
-  'users.link': 'Geben Sie {email} diesen Link. Er gilt einmal, 30 Minuten lang, und wird nur jetzt gezeigt:',
+  'users.link': 'Geben Sie {email} diesen Link. Er gilt einmal, 30 Minuten lang, und wird nur jetzt angezeigt:',
   'users.mailed': 'Die Einladung wurde an {email} geschickt.',
   'users.notMailed': 'An {email} ging keine Mail. Geben Sie den Link deshalb selbst weiter. Grund: {reason}',
   'users.mailed.link': {
-    one: 'Der Link gilt einmal, {count} Tag lang, und wird nur jetzt gezeigt:',
-    other: 'Der Link gilt einmal, {count} Tage lang, und wird nur jetzt gezeigt:',
+    one: 'Der Link gilt einmal, {count} Tag lang, und wird nur jetzt angezeigt:',
+    other: 'Der Link gilt einmal, {count} Tage lang, und wird nur jetzt angezeigt:',
   },
   'users.remove': 'Entfernen',
   'users.remove.title': '{email} entfernen?',
@@ -68,7 +68,7 @@ export const users: Translation<typeof english> = {
   'keys.createdAt': 'Erstellt',
   'keys.state': 'Status',
   'keys.made':
-    'Kopieren Sie jetzt beide Schlüssel. SecretKey, der geheime Schlüssel, kann nicht noch einmal gezeigt werden.',
+    'Kopieren Sie jetzt beide Schlüssel. SecretKey, der geheime Schlüssel, kann nicht noch einmal angezeigt werden.',
   'keys.none.title': 'Noch keine API-Schlüssel',
   'keys.none.text':
     'Andere Programme, etwa Ihr Shop, greifen mit einem API-Schlüssel auf Sendlark zu. Erstellen Sie einen je Programm, damit Sie die Schlüssel einzeln widerrufen können.',
@@ -128,7 +128,7 @@ export const users: Translation<typeof english> = {
   'audit.send_window_changed': 'Sendezeiten geändert',
   'audit.settings_changed': 'Eigene Einstellungen geändert',
   'audit.brand_changed': 'Marke geändert',
-  'audit.archive_changed': 'Archiv geändert',
+  'audit.archive_changed': 'Öffentliches Archiv geändert',
   'audit.template_added': 'Vorlage angelegt',
   'audit.template_changed': 'Vorlage geändert',
   'audit.template_removed': 'Vorlage gelöscht',
@@ -181,7 +181,7 @@ export const users: Translation<typeof english> = {
   },
   'factor.codes.title': 'Ihre Wiederherstellungscodes',
   'factor.codes.text':
-    'Jeder Code gilt einmal anstelle eines Codes der App. Drucken Sie die Codes jetzt aus, oder schreiben Sie sie auf: Sie werden nicht noch einmal gezeigt.',
+    'Jeder Code gilt einmal anstelle eines Codes der App. Drucken Sie die Codes jetzt aus, oder schreiben Sie sie auf: Sie werden nicht noch einmal angezeigt.',
   'factor.codes.renew': 'Neue Wiederherstellungscodes erstellen',
   'factor.codes.done': 'Ich habe sie gesichert',
   'settings.done.passkeyAdded': 'Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.',
@@ -214,7 +214,7 @@ export const users: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}: Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
+    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}. Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

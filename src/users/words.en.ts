@@ -122,7 +122,7 @@ export const users = {
   'audit.send_window_changed': 'Changed the sending hours',
   'audit.settings_changed': 'Changed their own settings',
   'audit.brand_changed': 'Changed the brand',
-  'audit.archive_changed': 'Changed the archive',
+  'audit.archive_changed': 'Changed the public archive',
   'audit.template_added': 'Created a template',
   'audit.template_changed': 'Changed a template',
   'audit.template_removed': 'Deleted a template',

@@ -52,7 +52,7 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.rotate.text':
     'In den nächsten 24 Stunden wird jedes Ereignis mit beiden Schlüsseln signiert, damit Sie den alten in Ihrem Programm ersetzen können.',
   'webhooks.secret.made':
-    'Das ist der Signaturschlüssel des Webhooks. Kopieren Sie ihn jetzt in Ihr Programm: Er wird nicht noch einmal gezeigt.',
+    'Das ist der Signaturschlüssel des Webhooks. Kopieren Sie ihn jetzt in Ihr Programm: Er wird nicht noch einmal angezeigt.',
   'webhooks.secret.copy': 'Signaturschlüssel kopieren',
   'webhooks.secret.both': 'Bis {time} werden Ereignisse auch mit dem vorigen Schlüssel signiert.',
   'webhooks.test.title': 'Test',
@@ -62,8 +62,8 @@ export const webhooks: Translation<typeof english> = {
   'webhooks.answer.good': 'Das Ereignis wurde angenommen: HTTP {status} nach {ms} ms.',
   'webhooks.answer.bad': 'Das Ereignis wurde nicht angenommen. {answer}',
   'webhooks.log': 'Protokoll',
-  'webhooks.log.all': 'Alle Versuche zeigen',
-  'webhooks.log.failed': 'Nur fehlgeschlagene Versuche zeigen',
+  'webhooks.log.all': 'Alle Versuche anzeigen',
+  'webhooks.log.failed': 'Nur fehlgeschlagene Versuche anzeigen',
   'webhooks.log.none': 'Es wurde noch nichts gesendet.',
   'webhooks.log.noneFailed': 'Kein Versuch ist fehlgeschlagen.',
   'webhooks.log.at': 'Wann',

@@ -156,7 +156,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.strictSame(complaints, []);
     await page.getByRole('button', { name: 'Vorschau' }).click();
     await page.getByLabel('Vorschau als Kontakt').fill('nobody@example.org');
-    await page.getByRole('button', { name: 'Zeigen', exact: true }).click();
+    await page.getByRole('button', { name: 'Anzeigen', exact: true }).click();
     await page.getByText('Keiner der Empfänger dieser Mail hat die Adresse nobody@example.org.').first().waitFor();
   });
 

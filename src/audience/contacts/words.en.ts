@@ -267,7 +267,7 @@ export const people = {
   'fields.inMails': 'Merge tag',
   'fields.rename': 'Rename',
   'fields.rename.about':
-    'A field cannot be renamed while an unfinished campaign, an automation, a template, a saved block or a segment uses it. Its values stay. The web versions of sent e-mails no longer show it, and import files need the new name. The type cannot be changed.',
+    'A field cannot be renamed while an unfinished campaign, an automation, a template, a saved block or a segment uses it. Contacts keep their values when a field is renamed. The web versions of e-mails that were sent before no longer show these values, and import files need the new name. The type cannot be changed.',
   'fields.delete': 'Delete the field',
   'fields.delete.title': 'Delete “{name}”?',
   'fields.delete.values': 'The values of the field are deleted, and e-mails show nothing in their place.',

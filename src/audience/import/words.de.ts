@@ -30,7 +30,7 @@ export const imports: Translation<typeof english> = {
   'import.rows.shown': 'Hier zu sehen: die ersten {rows} von {count}.',
   'import.rows.kept':
     'Die Datei zum Herunterladen enthält die ersten {rows} von {count}. Mehr werden nicht gespeichert.',
-  'import.next': 'Import-Vorschau zeigen',
+  'import.next': 'Import-Vorschau anzeigen',
   'import.columns.again': 'Spalten ändern',
   'import.other': 'Andere Datei wählen',
   'import.errors': 'Fehlerhafte Zeilen herunterladen',

@@ -32,6 +32,8 @@ export const segments: Translation<typeof english> = {
   'segments.named.mail': 'Mail',
   'segments.named.automation': 'Automation',
   'segments.link': 'Nummer des Links in der Mail',
+  'segments.link.hint':
+    'Um einen Link zu verwenden, öffnen Sie ihn im Bericht der Kampagne und speichern die Kontakte als Segment. Dabei wird die Nummer eingetragen.',
   'segments.reason': 'Grund',
   'segments.reason.hint':
     'Um die Antwort eines Mailservers zu verwenden, klicken Sie im Bericht der Kampagne auf ihre Zahl und speichern die Kontakte als Segment.',
@@ -51,14 +53,14 @@ export const segments: Translation<typeof english> = {
   'segments.undeleted':
     '„{name}“ ist wieder da. Kampagnen und Automationen, die zu Entwürfen wurden, bleiben Entwürfe.',
   'segments.who': 'Vorschau',
-  'segments.show': 'Kontakte zeigen',
+  'segments.show': 'Kontakte anzeigen',
   'segments.incomplete': 'Füllen Sie jede Regel aus, um die Kontakte zu sehen.',
   'segments.count': { one: '{count} Kontakt', other: '{count} Kontakte' },
   'segments.soFar': { one: 'Bisher {count} Kontakt', other: 'Bisher {count} Kontakte' },
   'segments.countOn': 'Weiterzählen',
   'segments.sample': { one: 'Dieser Kontakt:', other: 'Darunter die {count} neuesten:' },
   'segments.enter': 'Alle in eine Automation aufnehmen',
-  'segments.inPeople': 'Unter „Kontakte“ zeigen',
+  'segments.inPeople': 'Unter „Kontakte“ anzeigen',
   'segments.empty.title': 'Kein Kontakt passt dazu',
   'segments.empty.text': 'Kontakte, die später zu den Regeln passen, werden automatisch hinzugefügt.',
   'segments.addPerson': 'Kontakt hinzufügen',

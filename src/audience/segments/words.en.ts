@@ -30,6 +30,8 @@ export const segments = {
   'segments.named.mail': 'E-mail',
   'segments.named.automation': 'Automation',
   'segments.link': 'Number of the link in the e-mail',
+  'segments.link.hint':
+    'To use a link, open it in the campaign’s report and save the contacts as a segment. The number is then filled in.',
   'segments.reason': 'Reason',
   'segments.reason.hint':
     'To use what a mail server replied, click its number in the campaign’s report and save the contacts as a segment.',

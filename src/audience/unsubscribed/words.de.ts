@@ -30,14 +30,14 @@ export const unsubscribed: Translation<typeof english> = {
   'unsubscribes.kind.bounce': 'Bounce',
   'unsubscribes.kind.complaint': 'Beschwerde',
   'unsubscribes.lifted':
-    '{email} wurde hier entfernt und kann wieder Mails bekommen, wenn die Adresse sonst nicht abgemeldet oder gesperrt ist.',
+    '{email} kann wieder Mails bekommen, außer die Adresse ist aus einem anderen Grund abgemeldet oder gesperrt.',
   'unsubscribes.lift.of': '{action}: {email}',
   'unsubscribes.lift.cancel': 'Abbrechen',
   'unsubscribes.lift.all.title': 'Diesen Kontakt wieder anmelden?',
   'unsubscribes.lift.stays.all':
-    'Diese Adresse ist auch von allen Mails abgemeldet. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine Mails.',
+    'Diese Adresse ist auch von allen Mails abgemeldet. Solange Sie sie nicht unter „Alle Mails“ wieder anmelden, bekommt sie weiterhin keine Mails.',
   'unsubscribes.lift.stays.suppressions':
-    'Diese Adresse ist auch gesperrt. Solange Sie sie dort nicht entfernen, bekommt sie weiterhin keine Mails.',
+    'Diese Adresse ist auch gesperrt. Solange Sie die Sperre nicht unter „Sperren“ entfernen, bekommt sie weiterhin keine Mails.',
   'unsubscribes.lift.all.means':
     'Die Adresse kann wieder Mails bekommen: von Kampagnen an ihre Listen und Segmente und von Automationen, in denen sie noch nicht war.',
   'unsubscribes.lift.all.not':
@@ -112,7 +112,7 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.do.stop': 'Keine Kampagnen mehr, bis sie wieder aktiv sind',
   'inactive.do.segment': 'Zum Segment {name} hinzufügen',
   'inactive.do.move': 'In die Liste {name} verschieben',
-  'inactive.show': 'Zeigen, wen die Regel findet',
+  'inactive.show': 'Anzeigen, wen die Regel findet',
   'inactive.switchOn': 'Einschalten',
   'inactive.save': 'Speichern',
   'inactive.switchOff': 'Ausschalten',
@@ -150,7 +150,7 @@ export const unsubscribed: Translation<typeof english> = {
   'topics.saved': 'Das Thema „{name}“ wurde gespeichert.',
   'topics.name': 'Name',
   'topics.description.hint': 'Steht auf der Seite mit den E-Mail-Einstellungen.',
-  'topics.display': 'Auf der Seite mit den E-Mail-Einstellungen zeigen',
+  'topics.display': 'Auf der Seite mit den E-Mail-Einstellungen anzeigen',
   'topics.delete': 'Thema löschen',
   'topics.deleted': 'Das Thema wurde gelöscht.',
   'topics.delete.title': 'Thema „{name}“ löschen?',
@@ -170,5 +170,5 @@ export const unsubscribed: Translation<typeof english> = {
     other: '{count} Automationen verwenden dieses Thema.',
   },
   'topics.used.cure':
-    'Wählen Sie für diese Kampagnen und Automationen ein anderes Thema, oder löschen Sie sie. Um dieses Thema auf der Seite mit den E-Mail-Einstellungen nicht mehr zu zeigen, nehmen Sie oben das Häkchen weg.',
+    'Wählen Sie für diese Kampagnen und Automationen ein anderes Thema, oder löschen Sie sie. Um dieses Thema auf der Seite mit den E-Mail-Einstellungen nicht mehr anzuzeigen, nehmen Sie oben das Häkchen weg.',
 };

@@ -26,14 +26,14 @@ export const unsubscribed = {
   'unsubscribes.kind.bounce': 'Bounce',
   'unsubscribes.kind.complaint': 'Complaint',
   'unsubscribes.lifted':
-    '{email} was removed here and can get mail again, unless it is unsubscribed or suppressed elsewhere.',
+    '{email} can get mail again, unless the address is unsubscribed or suppressed for another reason.',
   'unsubscribes.lift.of': '{action}: {email}',
   'unsubscribes.lift.cancel': 'Cancel',
   'unsubscribes.lift.all.title': 'Resubscribe this contact?',
   'unsubscribes.lift.stays.all':
-    'This address is also unsubscribed from all mail. Until you remove it there, it still gets no mail.',
+    'This address is also unsubscribed from all mail. Until you resubscribe it under “All mail”, it still gets no mail.',
   'unsubscribes.lift.stays.suppressions':
-    'This address is also suppressed. Until you remove it there, it still gets no mail.',
+    'This address is also suppressed. Until you remove the suppression under “Suppressions”, it still gets no mail.',
   'unsubscribes.lift.all.means':
     'The address can get mail again: from campaigns to its lists and segments, and from automations it has not been in yet.',
   'unsubscribes.lift.all.not':

@@ -17,7 +17,7 @@ export const outbox: Translation<typeof english> = {
   'outbox.empty.text':
     'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt Sendlark.',
   'outbox.relay.title': 'Ihr SMTP-Server sendet die Mails',
-  'outbox.relay.text': 'Mails werden über Ihren SMTP-Server gesendet und bleiben nicht hier.',
+  'outbox.relay.text': 'Mails werden über Ihren SMTP-Server gesendet und hier nicht aufbewahrt.',
   'outbox.search': 'Absender, Empfänger oder Betreff',
   'outbox.none': 'Keine Mail passt dazu.',
   'outbox.noSubject': 'Kein Betreff',
@@ -83,10 +83,11 @@ export const outbox: Translation<typeof english> = {
     'Gmail schneidet das Bild ab, das Öffnungen zählt, weil es hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
   'outbox.check.imagesOnly.good': 'Die Mail lässt sich ohne ihre Bilder lesen.',
   'outbox.check.imagesOnly.bad': 'Ohne ihre Bilder sagt die Mail fast nichts, und viele Mailprogramme laden keine.',
-  'outbox.check.headings.good': 'Keine Überschrift ist leer oder überspringt eine Ebene.',
+  'outbox.check.headings.good':
+    'Keine Überschrift ist leer oder überspringt eine Ebene, etwa von Überschrift 1 zu Überschrift 3.',
   'outbox.check.headings.bad': {
-    one: '{count} Überschrift ist leer oder überspringt eine Ebene.',
-    other: '{count} Überschriften sind leer oder überspringen eine Ebene.',
+    one: '{count} Überschrift ist leer oder überspringt eine Ebene, etwa von Überschrift 1 zu Überschrift 3.',
+    other: '{count} Überschriften sind leer oder überspringen eine Ebene, etwa von Überschrift 1 zu Überschrift 3.',
   },
   'outbox.check.examples.good': 'Kein Link führt zu einer Beispieladresse.',
   'outbox.check.examples.bad': {

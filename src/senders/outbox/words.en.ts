@@ -79,10 +79,10 @@ export const outbox = {
   'outbox.check.imagesOnly.good': 'The e-mail can be read without its images.',
   'outbox.check.imagesOnly.bad':
     'The e-mail says hardly anything without its images, which many e-mail programs do not load.',
-  'outbox.check.headings.good': 'No heading is empty or skips a level.',
+  'outbox.check.headings.good': 'No heading is empty or skips a level, such as from heading 1 to heading 3.',
   'outbox.check.headings.bad': {
-    one: '{count} heading is empty or skips a level.',
-    other: '{count} headings are empty or skip a level.',
+    one: '{count} heading is empty or skips a level, such as from heading 1 to heading 3.',
+    other: '{count} headings are empty or skip a level, such as from heading 1 to heading 3.',
   },
   'outbox.check.examples.good': 'No link leads to an example address.',
   'outbox.check.examples.bad': {

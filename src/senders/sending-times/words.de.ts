@@ -34,7 +34,7 @@ export const times: Translation<typeof english> = {
   'local.known':
     'Zeitzone bekannt: {known}. Unbekannt oder nicht eindeutig: {others}; für sie gilt die Zeit von {zone}.',
   'local.about':
-    'Inhalt und Empfänger stehen fest, sobald es in der ersten Zeitzone der Welt so spät ist. Kontakte, deren Zeit dann schon vorbei ist, bekommen die Kampagne sofort.',
+    'Inhalt und Empfänger stehen fest, sobald es irgendwo auf der Welt so spät ist. Kontakte, deren Zeit dann schon vorbei ist, bekommen die Kampagne sofort.',
   'local.is': 'Geplant für {time} in der Zeitzone jedes Kontakts.',
   'local.done':
     'Geplant für {time} in der Zeitzone jedes Kontakts. Sie können die Kampagne bis {first} ({zone}) ändern; dann ist es für die ersten Kontakte so weit.',

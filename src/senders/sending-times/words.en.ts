@@ -31,7 +31,7 @@ export const times = {
   'local.known':
     'Time zone known: {known}. Unknown or ambiguous: {others}; these contacts get the campaign at that time in {zone}.',
   'local.about':
-    'The content and the recipients can no longer change once it is that time in the first time zone of the world. Contacts whose time has passed by then get the campaign at once.',
+    'The content and the recipients can no longer change once it is that time anywhere in the world. Contacts whose time has passed by then get the campaign at once.',
   'local.is': 'Scheduled for {time} in each contact’s own time zone.',
   'local.done':
     'Scheduled for {time} in each contact’s own time zone. You can change the campaign until {first} ({zone}), when the first contacts reach that time.',

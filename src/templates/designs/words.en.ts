@@ -118,7 +118,7 @@ export const designer = {
     'The saved block is no longer offered in any e-mail. E-mails that contain it stay as they are. You can undo this right afterwards.',
   'designer.own.delete.yes': 'Delete',
   'designer.brand.apply': 'Apply your brand',
-  'designer.brand.applied': 'The e-mail has the fonts and buttons of your brand. Undo takes it back.',
+  'designer.brand.applied': 'The e-mail has the fonts and buttons of your brand. Undo brings back the previous look.',
   'designer.parts': 'Blocks of the e-mail',
   'designer.parts.none': 'The e-mail is empty. Add a block.',
   'designer.parts.tools': 'Selected block',

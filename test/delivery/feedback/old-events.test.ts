@@ -188,7 +188,7 @@ t.test('the timeline of a person, the export and the list of who clicked say wha
   t.match(await clicked(), { recipients: [], events_removed_before });
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
   const page = await app.page('GET', `/contacts/${contact_id}`, { headers });
-  t.match(page.text, /Single opens, clicks and events before [^.]* are no longer stored/);
+  t.match(page.text, /Individual opens, clicks and events before [^.]* are no longer stored/);
   t.match(page.text, /1 open, 1 click/);
   const list = await app.page('GET', `/campaigns/${utr}/recipients?link=0`, { headers });
   t.match(list.text, /Clicks before [^.]* are no longer stored for each contact/);

@@ -25,7 +25,7 @@ function register_block(): void {
 		'sendlark-block',
 		'sendlarkWords',
 		array(
-			'form'   => __( 'Number of the form; empty: that of the settings', 'sendlark' ),
+			'form'   => __( 'Number of the form; empty: the form from the settings', 'sendlark' ),
 			'button' => __( 'Button', 'sendlark' ),
 			'name'   => __( 'Ask for the first name', 'sendlark' ),
 		)

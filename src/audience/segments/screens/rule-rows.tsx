@@ -157,7 +157,14 @@ function MailDetailField({ rule, at, problems }: { rule: Rule; at: number; probl
   const language = useLanguage();
   const field = { name: `until${at}`, value: rule.values[1], problems };
   return rule.operator === 'clicked the link' ? (
-    <TextField {...field} label={language.say('segments.link')} type="number" min={0} step={1} />
+    <TextField
+      {...field}
+      label={language.say('segments.link')}
+      hint={language.say('segments.link.hint')}
+      type="number"
+      min={0}
+      step={1}
+    />
   ) : (
     <SelectField
       {...field}

@@ -143,11 +143,11 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   event_names_most: 'Ein Konto kann höchstens {count} Namen von Ereignissen und ihren Eigenschaften haben.',
   field_one_line: 'Bei „{field}“ darf nur eine Zeile stehen, ohne besondere Zeichen wie Tabulatoren.',
   local_time_canary:
-    'Eine Kampagne in der Zeitzone jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest würde über seine Zeit hinaus warten.',
+    'Eine Kampagne in der Zeitzone jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest bekäme die Kampagne zu spät.',
   local_time_ab:
     'Eine Kampagne in der Zeitzone jedes Kontakts kann keinen A/B-Test haben: Die Gruppen wären nicht vergleichbar.',
   best_hour_canary:
-    'Eine Kampagne zur besten Stunde jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest würde über seine Stunde hinaus warten.',
+    'Eine Kampagne zur besten Stunde jedes Kontakts kann nicht mit einer ersten Gruppe beginnen: Der Rest bekäme die Kampagne zu spät.',
   best_hour_ab:
     'Eine Kampagne zur besten Stunde jedes Kontakts kann keinen A/B-Test haben: Die Gruppen wären nicht vergleichbar.',
   best_hour_local: 'Eine Kampagne wird entweder in der Zeitzone jedes Kontakts oder zu seiner besten Stunde gesendet.',

@@ -91,6 +91,13 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   inactive: 'inactive for a long time',
+  local_time_canary:
+    'A campaign in each contact’s own time zone cannot start with a first batch: the rest would get the campaign too late.',
+  best_hour_canary:
+    'A campaign at each contact’s best hour cannot start with a first batch: the rest would get the campaign too late.',
+  form_consent:
+    'Agreed to “{text}”. Signed up on {time} UTC from the IP address {asker}, confirmed from the IP address {confirmer}.',
+  api_consent: 'Agreed to “{text}”. Signed up on {time} UTC, confirmed from the IP address {confirmer}.',
   cause_policy_for_now:
     'The receiving server does not accept the e-mail yet: because of your domain’s reputation, because too many e-mails came at once, or because it accepts e-mails of new senders only at the second attempt.',
   cause_other_for_now: 'The receiving server asks to try again later.',
@@ -156,7 +163,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   providers_many: 'There can be at most {count} addresses for reports of SMTP providers: delete one first',
   why_entered: 'Entered on {time}. Times entered so far: {run}.',
   why_no_entry_again: 'Entered on {time}, and may not enter again now. Times entered so far: {run}.',
-  other_site: 'This came from a page of another website',
+  other_site: 'Nothing was changed, because the request came from another website',
   held_clock:
     'The clock of the server that Sendlark runs on is {days} days ahead of when Sendlark last ran: nothing is sent until you resume sending or set the clock right',
   address_loopback:

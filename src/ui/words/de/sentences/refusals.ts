@@ -91,7 +91,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   dkim_none_to_change: 'Die Domain hat noch keinen Schlüssel',
   dkim_one_waits: 'Der nächste Schlüssel von {domain} wartet schon auf seinen Eintrag',
   being_mailed: 'An diesen Kontakt wird gerade eine Mail gesendet: Versuchen Sie es gleich noch einmal',
-  other_site: 'Das kam von einer Seite einer anderen Website',
+  other_site: 'Es wurde nichts geändert, weil die Anfrage von einer anderen Website kam',
   not_found: 'Das gibt es nicht, oder es wurde gelöscht',
   database_busy: 'Das ist im Moment nicht möglich. Versuchen Sie es gleich noch einmal',
   payload_too_large: 'Was Sie gesendet haben, ist zu groß',
