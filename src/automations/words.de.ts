@@ -5,7 +5,7 @@ import type { automations as english } from './words.en.ts';
 export const automations: Translation<typeof english> = {
   'automations.empty.title': 'Noch keine Automationen',
   'automations.empty.text':
-    'Eine Automation sendet Mails an alle Kontakte, die in eine Liste oder ein Segment kommen: sofort ein Willkommen, weitere Mails einige Tage später.',
+    'Eine Automation sendet Mails an alle Kontakte, die in eine Liste oder ein Segment kommen: sofort eine Begrüßung, weitere Mails einige Tage später.',
   'automations.name': 'Automation',
   'automations.search': 'Name',
   'automations.none': 'Keine Automation passt dazu.',

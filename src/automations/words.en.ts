@@ -65,7 +65,7 @@ export const automations = {
   'automations.recipe.review': 'Review request',
   'automations.recipe.review.about': 'One e-mail ten days after a purchase, and a reminder a week later.',
   'automations.recipe.review.trigger':
-    'Your shop must report the event “purchase” for each contact, and can report “review” when a contact has written one. Choose the list that the automation is for. Everybody is asked at most once in 90 days.',
+    'Your shop must report the event “purchase” for each contact, and can report “review” when a contact has reviewed a purchase. Choose the list that the automation is for. Everybody is asked at most once in 90 days.',
   'automations.recipe.birthday': 'Birthday',
   'automations.recipe.birthday.about': 'One e-mail with your best wishes, at 9:00 on the day.',
   'automations.recipe.birthday.trigger':

@@ -176,7 +176,7 @@ export const campaigns = {
   'links.share': 'Share',
   'links.machines': 'Bot clicks',
   'links.map': 'Click map',
-  'links.map.text': 'The number at a link is its clicks, as in the table above.',
+  'links.map.text': 'The number at each link shows its clicks, as in the table above.',
   'links.cut': {
     one: 'The first link of {all}.',
     other: 'The {count} most clicked links of {all}.',
@@ -379,7 +379,7 @@ export const campaigns = {
   'compose.audience.total': { one: 'Goes to {count} contact', other: 'Goes to {count} contacts' },
   'compose.audience.nobody': 'Goes to nobody yet. Choose a list or segment.',
   'compose.audience.leftOut': { one: '{count} contact is skipped:', other: '{count} contacts are skipped:' },
-  'compose.audience.once': 'Nobody gets the campaign twice, even in several lists.',
+  'compose.audience.once': 'Nobody gets the campaign twice, not even contacts in several lists.',
   'compose.sender': 'Sender',
   'compose.sender.unverified': 'Not verified: {sender}',
   'compose.sender.none': 'There is no sender yet.',

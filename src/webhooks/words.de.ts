@@ -17,7 +17,7 @@ export const webhooks: Translation<typeof english> = {
   'health.name.Webhooks': 'Webhooks',
   'health.why.Webhooks': 'Solange ihr Webhook aus ist, erfahren Ihre anderen Programme nicht, was geschieht.',
   'health.go.Webhooks': 'Webhooks öffnen',
-  'webhooks.text': 'Ereignisse werden innerhalb etwa einer Sekunde an diese Adressen gesendet.',
+  'webhooks.text': 'Ereignisse werden innerhalb von etwa einer Sekunde an diese Adressen gesendet.',
   'webhooks.none.title': 'Noch keine Webhooks',
   'webhooks.none.text':
     'Ein Webhook sagt einem anderen Programm, etwa Ihrem Shop, was hier geschieht: Ein Kontakt kam dazu, eine Mail kam als Bounce zurück, ein Kontakt hat sich abgemeldet.',

@@ -109,7 +109,7 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.mails': 'Mails, die der Kontakt in dieser Zeit mindestens bekommen hat',
   'inactive.mails.hint': 'Nur Mails mit mindestens einer Öffnung oder einem Klick.',
   'inactive.do': 'Was mit inaktiven Kontakten geschieht',
-  'inactive.do.stop': 'Keine Kampagnen mehr, bis sie wieder aktiv sind',
+  'inactive.do.stop': 'Keine Kampagnen mehr senden, bis der Kontakt wieder aktiv ist',
   'inactive.do.segment': 'Zum Segment {name} hinzufügen',
   'inactive.do.move': 'In die Liste {name} verschieben',
   'inactive.show': 'Anzeigen, wen die Regel findet',

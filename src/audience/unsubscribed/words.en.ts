@@ -104,7 +104,7 @@ export const unsubscribed = {
   'inactive.mails': 'Minimum number of e-mails received in that time',
   'inactive.mails.hint': 'Counts only e-mails that at least one contact opened or clicked.',
   'inactive.do': 'What happens to inactive contacts',
-  'inactive.do.stop': 'Stop campaigns until they are active again',
+  'inactive.do.stop': 'Send no campaigns until the contact is active again',
   'inactive.do.segment': 'Add to the segment {name}',
   'inactive.do.move': 'Move to the list {name}',
   'inactive.show': 'Preview whom the rule finds',

@@ -97,7 +97,7 @@ export const home: Translation<typeof english> = {
   'home.alert.clock':
     'Die Uhr des Servers, auf dem Sendlark läuft, geht falsch, sodass Mails zur falschen Zeit gesendet werden könnten. Stellen Sie sie richtig.',
   'home.alert.disk':
-    'Nur noch {free} Speicherplatz sind frei. Ist er voll, lässt sich nichts mehr speichern oder senden.',
+    'Nur noch {free} Speicherplatz sind frei. Ist er aufgebraucht, lässt sich nichts mehr speichern oder senden.',
   'state.draft': 'Entwurf',
   'state.scheduled': 'Geplant',
   'state.preparing': 'In Vorbereitung',

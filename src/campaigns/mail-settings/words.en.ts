@@ -17,6 +17,6 @@ export const mailSettings = {
     'Web statistics such as Google Analytics use these parameters to tell which visits came from a campaign. Links that already have such parameters, links that would break if changed, and links to Sendlark’s own pages stay as they are. Reports show links without them.',
   'mailSettings.links.source.hint': 'Such as newsletter. Empty: links get no parameters.',
   'mailSettings.sent.about':
-    'Sendlark can keep each e-mail for 90 days, so that you can see and download it exactly as it was sent to a contact. For e-mails of campaigns and automations, Sendlark then stores the values of the contact; for transactional e-mails, all of the text and the links, even links to sign in. Everything is deleted after 90 days, or when the contact is deleted permanently.',
+    'Sendlark can keep each e-mail for 90 days, so that you can see and download it exactly as it was sent to a contact. For e-mails of campaigns and automations, Sendlark then stores the values of the contact that are in the e-mail; for transactional e-mails, all of the text and the links, even links to sign in. Everything is deleted after 90 days, or when the contact is deleted permanently.',
   'mailSettings.sent.keep': 'Keep e-mails for 90 days, as they were sent',
 } as const;

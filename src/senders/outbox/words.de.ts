@@ -13,7 +13,7 @@ export const outbox: Translation<typeof english> = {
   },
   'outbox.about':
     'Es gibt keinen SMTP-Server, deshalb bleiben Mails hier, statt gesendet zu werden: die neuesten {count} Mails.',
-  'outbox.empty.title': 'Noch keine Mail',
+  'outbox.empty.title': 'Noch keine Mails',
   'outbox.empty.text':
     'Ohne SMTP-Server bleibt jede Mail hier, genau so, wie sie gesendet worden wäre. Nichts verlässt Sendlark.',
   'outbox.relay.title': 'Ihr SMTP-Server sendet die Mails',

@@ -111,7 +111,7 @@ export const outbox = {
     other:
       'The sender is an address at {names}. Such mail fails DMARC, so mail providers refuse it or file it as spam. Use an address of your own domain.',
   },
-  'outbox.check.signature.good': 'A DKIM signature of the sender’s domain is there, as DMARC asks.',
+  'outbox.check.signature.good': 'A DKIM signature of the sender’s domain is there, as DMARC requires.',
   'outbox.check.signature.bad': {
     one: 'There is no DKIM signature that DMARC accepts for {names}. Gmail, Yahoo and Microsoft require one from large senders. See Settings › Senders.',
     other:

@@ -13,7 +13,7 @@ export const providers: Translation<typeof english> = {
     'Wer den Server betreut, kann BOUNCE_LISTEN setzen. Dann empfängt Sendlark Beschwerden aus den Feedback-Loops der Mailanbieter und Mails an die Adressen abuse@ und postmaster@ Ihrer Domain für Bounces.',
   'roleMails.text':
     'Melden Sie die erste dieser Adressen bei den Feedback-Loops der Mailanbieter an. Kontakte, die Ihre Mails dort als Spam markieren, werden dann automatisch gesperrt.',
-  'roleMails.none': 'Keine Mail zu lesen.',
+  'roleMails.none': 'Keine Mails zu lesen.',
   'roleMails.unknown':
     'Diese Mails ließen sich keiner Ihrer Mails zuordnen, also wurde niemand gesperrt. Die neuesten 200 werden gespeichert.',
   'roleMails.noSubject': '(kein Betreff)',

@@ -4,7 +4,7 @@ import type { Translation } from '../translation.ts';
 
 export const mailFrames: Translation<typeof english> = {
   'mail.note':
-    'Bilder aus Ihrer Bibliothek werden gezeigt, andere auf Wunsch geladen. Links sind hier ohne Funktion, und nichts zählt als Öffnung.',
+    'Bilder aus Ihrer Bibliothek werden angezeigt, andere auf Wunsch geladen. Links sind hier ohne Funktion, und nichts zählt als Öffnung.',
   'mail.images': 'Bilder von anderswo laden',
   'mail.desktop': 'Computer',
   'mail.phone': 'Handy',

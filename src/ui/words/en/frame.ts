@@ -54,7 +54,7 @@ export const frame = {
   'error.request.text': 'Your browser sent something that Sendlark could not read. Please open the page again.',
   'error.failed.title': 'Something went wrong',
   'error.failed.text':
-    'This is an error of Sendlark, and nothing was changed. Please try again. If it happens again, tell whoever runs Sendlark here: the server’s log shows why.',
+    'This is an error in Sendlark, and nothing was changed. Please try again. If it happens again, tell whoever runs Sendlark here: the server’s log shows why.',
   'error.home': 'Go to Home',
   'live.failed': 'This could not be updated, so it may be out of date.',
   'live.again': 'Try again',

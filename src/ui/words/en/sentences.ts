@@ -90,6 +90,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   group_of_live: 'Pause the automation to change its topic.',
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
+  archive_full: 'The public archive of an account can have at most {count} campaigns: remove some first',
   inactive: 'inactive for a long time',
   local_time_canary:
     'A campaign in each contact’s own time zone cannot start with a first batch: the rest would get the campaign too late.',

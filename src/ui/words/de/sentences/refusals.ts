@@ -50,7 +50,8 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
     'Ein Konto kann höchstens {count} gespeicherte Bausteine mit zusammen höchstens {size} MB haben. Löschen Sie zuerst einige.',
   colour_wrong: '{name} ist keine Farbe. Geben Sie eine wie #1d5b46 ein.',
   templates_full: 'Die Vorlagen eines Kontos können zusammen höchstens {size} MB belegen. Löschen Sie zuerst einige.',
-  archive_full: 'Das Archiv eines Kontos kann höchstens {count} Kampagnen haben: Entfernen Sie zuerst einige',
+  archive_full:
+    'Das öffentliche Archiv eines Kontos kann höchstens {count} Kampagnen haben: Entfernen Sie zuerst einige',
   archive_slug: 'Der Name in der Adresse hat 3 bis 60 Kleinbuchstaben, Ziffern und einzelne Bindestriche dazwischen.',
   action_ended: 'Die Aktion ist beendet',
   action_not_ready: 'Die Aktion wartet nicht auf eine Bestätigung',
