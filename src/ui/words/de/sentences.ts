@@ -214,7 +214,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
     'Es gibt keine Tracking-Domain: Links in Mails funktionieren nur auf dem Server, auf dem Sendlark läuft.',
   settings_no_https: 'Die Tracking-Domain ist nicht https: Abmelden mit einem Klick braucht https.',
   settings_no_proxy:
-    'Die Tracking-Domain ist https, und TRUST_PROXY ist aus: Nennen Sie dort den Reverse-Proxy, bei dem TLS endet.',
+    'Die Tracking-Domain ist https, und TRUST_PROXY ist aus: Setzen Sie TRUST_PROXY auf den Reverse-Proxy, bei dem TLS endet.',
   disk_free: '{size} GB frei auf der Festplatte der Datenbank',
   disk_cure: 'Schaffen Sie Platz: Ist die Festplatte voll, wird nichts gesendet, bis wieder Platz ist.',
   clock_before_release: '{time}, also bevor diese Version entstand',

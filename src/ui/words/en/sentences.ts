@@ -72,7 +72,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'Set a tracking domain, under Settings › SMTP servers or as PUBLIC_URL; sending is paused until then.',
   settings_no_address: 'There is no tracking domain: links in e-mails work only on the server that Sendlark runs on.',
   settings_no_https: 'The tracking domain is not https: one-click unsubscribe needs https.',
-  settings_no_proxy: 'The tracking domain is https and TRUST_PROXY is off: name the reverse proxy that ends TLS.',
+  settings_no_proxy:
+    'The tracking domain is https and TRUST_PROXY is off: set TRUST_PROXY to the reverse proxy that ends TLS.',
   sending_on: 'not paused',
   sending_held: 'paused. {reason}',
   address_none: 'There is no tracking domain',
@@ -91,6 +92,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_redirects_cure:
     'Set the target of the redirect as your tracking domain, or remove the redirect from the reverse proxy.',
   archive_full: 'The public archive of an account can have at most {count} campaigns: remove some first',
+  request_closed: 'the sign-up is confirmed already, has expired or was deleted',
   inactive: 'inactive for a long time',
   local_time_canary:
     'A campaign in each contact’s own time zone cannot start with a first batch: the rest would get the campaign too late.',

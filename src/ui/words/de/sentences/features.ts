@@ -199,7 +199,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Diese Anmeldung wurde nicht angenommen, weil es in der letzten Stunde zu viele gab. Versuchen Sie es in einer Stunde noch einmal.',
   list_without_form:
     'Die Liste hat kein Formular, das Anmeldungen annimmt: Legen Sie eines an, oder geben Sie form_id an.',
-  request_closed: 'die Anmeldung ist bestätigt, zu alt oder nicht mehr gewünscht',
+  request_closed: 'die Anmeldung ist schon bestätigt, abgelaufen oder gelöscht',
 
   form_off: 'Das Formular ist geschlossen.',
   form_type_deleted: 'Die Liste des Formulars wurde gelöscht: Wählen Sie eine andere.',

@@ -68,7 +68,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   field_used:
     'Unfertige Kampagnen ({single_sends}), Automationen ({automations}), Vorlagen ({templates}), gespeicherte Bausteine ({blocks}) und Segmente ({segments}) verwenden das Feld: Entfernen Sie es dort zuerst',
   segments_most: 'Ein Konto kann höchstens {count} Segmente haben: Löschen Sie zuerst eines davon',
-  segment_mails_rules_most: 'Ein Segment kann höchstens {count} Regeln über angekommene Mails haben.',
+  segment_mails_rules_most: 'Ein Segment kann höchstens {count} Regeln über erhaltene Mails haben.',
   segment_rules_most:
     'Die Segmente eines Kontos können zusammen höchstens {count} Regeln haben: Löschen Sie zuerst einige davon',
   live_no_group: 'Wählen Sie zuerst ein Thema',
