@@ -178,7 +178,7 @@ export const campaigns = {
   'links.map': 'Click map',
   'links.map.text': 'The number at each link shows its clicks, as in the table above.',
   'links.cut': {
-    one: 'The first link of {all}.',
+    one: 'The most clicked link of {all}.',
     other: 'The {count} most clicked links of {all}.',
   },
   'links.none.title': 'No links yet',

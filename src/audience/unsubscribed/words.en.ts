@@ -131,7 +131,7 @@ export const unsubscribed = {
     'For the rule these contacts count as active today, so the months without activity start over.',
   'inactive.done.on': 'The rule is on and runs for the first time now.',
   'inactive.done.off':
-    'The rule is off. Contacts who got no more campaigns because of it get none until they are active again or you reactivate them.',
+    'The rule is off. Contacts who got no campaigns because of the rule still get none until they are active again or you reactivate them.',
   'inactive.done.lifted': 'Within seconds these contacts can get mail again.',
   'topics.new': 'New topic',
   'topics.change': 'Edit topic',

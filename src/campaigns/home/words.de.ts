@@ -55,8 +55,8 @@ export const home: Translation<typeof english> = {
   'home.last.empty.text': 'Ihre Kampagnen und deren Ergebnisse erscheinen hier.',
   'home.lastOne.title': 'Ihre letzte Kampagne',
   'home.next.resend': {
-    one: 'Noch einmal an {count} Kontakt, der nicht geöffnet hat',
-    other: 'Noch einmal an {count} Kontakte, die nicht geöffnet haben',
+    one: 'Erneut an {count} Kontakt senden, der nicht geöffnet hat',
+    other: 'Erneut an {count} Kontakte senden, die nicht geöffnet haben',
   },
   'home.audience.title': 'Kontakte in zwölf Monaten',
   'home.audience.now': 'Kontakte',
