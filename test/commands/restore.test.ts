@@ -1,11 +1,11 @@
 /** What is sent, linked and counted after a backup is restored. */
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, cpSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import nodemailer from 'nodemailer';
 import PostalMime from 'postal-mime';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parseAddress } from '../../src/audience/contacts/addresses.ts';
 import { connect } from '../../src/database/open.ts';
 import { migrateAndSeed } from '../../src/database/upgrade.ts';
@@ -41,59 +41,80 @@ const WAYS_BACK = {
   },
 };
 
+const SETTINGS = { SENDER_VERIFICATION: 'optional', BOUNCE_DOMAIN: 'returns.example.com' };
+
+/** A service on the database in this folder, and its SMTP server. */
+async function startOn(t: Test, folder: string) {
+  const sink = await startSink(t);
+  const service = new Service(t, { ...SETTINGS, DATABASE_PATH: join(folder, 'test.db'), SMTP_URL: sink.url });
+  await service.start();
+  return { sink, service };
+}
+
+/** Imports five more and sends to everybody; gives their mails by address. */
+async function importAndSend({ sink, service }: Awaited<ReturnType<typeof startOn>>, name: string) {
+  const before = sink.mails.length;
+  await service.upload(1, ['email', ...[1, 2, 3, 4, 5].map((at) => `${name}${at}@example.org`)].join('\n'));
+  await service.post('/single/send/create', {
+    template_id: '1',
+    template_html: '<p><a href="https://shop.example/">x</a> <a href="((web_copy))">w</a></p>',
+    sender_id: '1',
+    unsubscribe_group_id: '1',
+    single_send_name: name,
+    subject: name,
+    preheader: 'p',
+    'recipient_id[0]': 'contacts_1',
+    schedule_type: '0',
+  });
+  // Without the mail that confirms the sender: if it still waited at the backup, it leaves after the restore, too.
+  const left = () =>
+    sink.mails.slice(before).filter(({ from, to }) => from.startsWith('bounce+') && to !== 'lark@example.com');
+  await until(left, (mails) => mails.length === 6);
+  return Promise.all(left().map(async ({ from, to, raw }) => ({ from, to, ...(await linksOf(raw)) })));
+}
+
+function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sendlark-back-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+let lostTime: ReturnType<typeof sendAfterBackup> | undefined;
+
+/** A folder with a backup and the database of a service that was killed after it had sent more, and the mails of that time. */
+async function sendAfterBackup() {
+  const folder = temporaryFolder(t);
+  const started = await startOn(t, folder);
+  const { service } = started;
+  await service.post('/contacts-type/add', { name: 'Readers' });
+  await service.upload(1, 'email\nstays@example.org');
+  await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: '1' });
+  await service.post('/sender/save', {
+    from_name: 'Lark',
+    from_email: 'lark@example.com',
+    reply_to_email: 'lark@example.com',
+    country_id: '1',
+    company_address: '1 Harbour St',
+    nickname: 'l',
+  });
+  await sendlark({ DATABASE_PATH: join(folder, 'test.db') }, 'backup', join(folder, 'copy.db'));
+  const lost = await importAndSend(started, 'lost');
+  await service.end('SIGKILL');
+  return { folder, lost };
+}
+
 for (const [way, goBack] of Object.entries(WAYS_BACK)) {
   t.test(`after ${way} no link or returned mail of the lost time reaches another person`, async (t) => {
-    const sink = await startSink(t);
-    const database = mkdtempSync(join(tmpdir(), 'sendlark-back-'));
-    t.teardown(() => rmSync(database, { recursive: true, force: true }));
+    lostTime ??= sendAfterBackup();
+    const { folder, lost } = await lostTime;
+    const database = temporaryFolder(t);
+    cpSync(folder, database, { recursive: true });
     const settings = { DATABASE_PATH: join(database, 'test.db') };
-    const service = new Service(t, {
-      ...settings,
-      SMTP_URL: sink.url,
-      SENDER_VERIFICATION: 'optional',
-      BOUNCE_DOMAIN: 'returns.example.com',
-    });
-    await service.start();
-    await service.post('/contacts-type/add', { name: 'Readers' });
-    await service.upload(1, 'email\nstays@example.org');
-    await service.post('/unsubscribes-groups/save', { group_name: 'News', description: 'n', is_display: '1' });
-    await service.post('/sender/save', {
-      from_name: 'Lark',
-      from_email: 'lark@example.com',
-      reply_to_email: 'lark@example.com',
-      country_id: '1',
-      company_address: '1 Harbour St',
-      nickname: 'l',
-    });
-    /** Imports five more and sends to everybody; gives their mails by address. */
-    const importAndSend = async (name: string) => {
-      const before = sink.mails.length;
-      await service.upload(1, ['email', ...[1, 2, 3, 4, 5].map((at) => `${name}${at}@example.org`)].join('\n'));
-      await service.post('/single/send/create', {
-        template_id: '1',
-        template_html: '<p><a href="https://shop.example/">x</a> <a href="((web_copy))">w</a></p>',
-        sender_id: '1',
-        unsubscribe_group_id: '1',
-        single_send_name: name,
-        subject: name,
-        preheader: 'p',
-        'recipient_id[0]': 'contacts_1',
-        schedule_type: '0',
-      });
-      // Without the mail that confirms the sender: if it still waited at the backup, it leaves after the restore, too.
-      const left = () =>
-        sink.mails.slice(before).filter(({ from, to }) => from.startsWith('bounce+') && to !== 'lark@example.com');
-      await until(left, (mails) => mails.length === 6);
-      return Promise.all(left().map(async ({ from, to, raw }) => ({ from, to, ...(await linksOf(raw)) })));
-    };
-    const copy = join(database, 'copy.db');
-    await sendlark(settings, 'backup', copy);
-    const lost = await importAndSend('lost');
-    await service.end('SIGKILL');
-    await goBack(settings, copy);
-    await service.start();
+    await goBack(settings, join(database, 'copy.db'));
+    const started = await startOn(t, database);
+    const { service } = started;
     await sendlark(settings, 'release');
-    const others = await importAndSend('other');
+    const others = await importAndSend(started, 'other');
 
     const visit = (path: string, method = 'GET') => {
       const body = method === 'POST' ? new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) : null;
