@@ -1,6 +1,7 @@
 /** Undoing an import: contacts and segments are what they were, except what was changed since. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { limitUndo } from '../../src/audience/import/undo.ts';
 import { contactImports } from '../../src/database/schema/index.ts';
@@ -72,7 +73,8 @@ t.test('after an undo contacts, fields, counts and memberships are identical to 
   const app = await withPeople(t);
   const before = dump(app);
   const id = await upload(app, SECOND);
-  t.notSame(dump(app), before);
+  // Not by notSame, which would compute a difference of thousands of lines.
+  t.notOk(isDeepStrictEqual(dump(app), before));
   t.match(await details(app, id), { state: 'done', created: 200, updated: 200, is_undoable: 1 });
   app.clock.advance(1000);
   t.equal((await undo(app, id)).status, 200);
