@@ -30,9 +30,9 @@ export const backup: Translation<typeof english> = {
   'restore.nothing': 'Seither kamen kein Kontakt und keine Kampagne dazu. Änderungen an vorhandenen gehen verloren.',
   'restore.other': 'Diese Sicherung stammt von einer anderen Installation. Alles hier geht verloren: {lost}.',
   'restore.left': {
-    one: '{count} Adresse wurde seither abgemeldet oder gesperrt. Die Sicherung weiß das nicht: Melden Sie sie wieder ab, bevor Sie den Versand fortsetzen.',
+    one: '{count} Adresse wurde seither abgemeldet oder gesperrt. Die Sicherung weiß das nicht: Notieren Sie die Adresse jetzt (unter „Abmeldungen & Sperren“ stehen die neuesten zuerst), und melden Sie sie nach dem Wiederherstellen wieder ab, bevor Sie den Versand fortsetzen.',
     other:
-      '{count} Adressen wurden seither abgemeldet oder gesperrt. Die Sicherung weiß das nicht: Melden Sie sie wieder ab, bevor Sie den Versand fortsetzen.',
+      '{count} Adressen wurden seither abgemeldet oder gesperrt. Die Sicherung weiß das nicht: Notieren Sie die Adressen jetzt (unter „Abmeldungen & Sperren“ stehen die neuesten zuerst), und melden Sie sie nach dem Wiederherstellen wieder ab, bevor Sie den Versand fortsetzen.',
   },
   'restore.held':
     'Danach ist der Versand pausiert, bis Sie ihn fortsetzen: Die Sicherung weiß nicht, wer seither Mails bekam.',
