@@ -574,7 +574,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.schedule.first.none': 'An alle gleichzeitig senden',
   'compose.schedule.first.part': '{share} zuerst: {count} Kontakte',
   'compose.schedule.first.hint':
-    'Der Rest folgt eine halbe Stunde später, außer es gibt viele Bounces, Ablehnungen oder Beschwerden. Dann pausiert die Kampagne, und Sie entscheiden.',
+    'Der Rest folgt eine halbe Stunde später, außer es gibt viele Bounces, fehlgeschlagene Mails oder Beschwerden. Dann pausiert die Kampagne, und Sie entscheiden.',
   'compose.schedule.later': 'Für später planen',
   'compose.schedule.date': 'Tag',
   'compose.schedule.time': 'Uhrzeit',

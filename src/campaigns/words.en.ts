@@ -555,7 +555,7 @@ export const campaigns = {
   'compose.schedule.first.none': 'Send to everybody at once',
   'compose.schedule.first.part': '{share} first: {count} contacts',
   'compose.schedule.first.hint':
-    'The rest follows half an hour later, unless many e-mails bounce, are refused or get complaints. Then the campaign pauses and you decide.',
+    'The rest follows half an hour later, unless many e-mails bounce, fail or get complaints. Then the campaign pauses and you decide.',
   'compose.schedule.later': 'Schedule for later',
   'compose.schedule.date': 'Day',
   'compose.schedule.time': 'Time',

@@ -68,10 +68,10 @@ export const times: Translation<typeof english> = {
   'holding.off': 'Nur Kampagnen mit einer ersten Gruppe pausieren automatisch.',
   'holding.about': 'Eine Kampagne pausiert und wartet auf Ihre Entscheidung, wenn es davon zu viele gibt:',
   'holding.bounces': 'Bounces: mehr als {share}, mindestens {least}',
-  'holding.failed': 'Ablehnungen: mehr als {share}, mindestens {least}',
+  'holding.failed': 'fehlgeschlagene Mails: mehr als {share}, mindestens {least}',
   'holding.complaints': 'Beschwerden: mehr als {share}, mindestens {least}',
   'holding.chance':
-    'Eine Kampagne wird geprüft, sobald sie {least} Ergebnisse hat. Sie pausiert nur, wenn der hohe Anteil kein Zufall sein kann.',
+    'Eine Kampagne wird geprüft, sobald {least} ihrer Mails zugestellt wurden, als Bounce zurückkamen oder fehlgeschlagen sind. Sie pausiert nur, wenn der hohe Anteil kein Zufall sein kann.',
   'holding.switchOn': 'Für jede Kampagne einschalten',
   'holding.switchOff': 'Auf Kampagnen mit erster Gruppe beschränken',
   'holding.isOn': 'Ab jetzt pausiert jede Kampagne, wenn ihre Ergebnisse schlecht sind.',

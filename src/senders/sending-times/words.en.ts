@@ -63,10 +63,10 @@ export const times = {
   'holding.off': 'Only campaigns with a first batch pause automatically.',
   'holding.about': 'A campaign pauses and waits for your decision after too many:',
   'holding.bounces': 'bounces: more than {share}, at least {least}',
-  'holding.failed': 'refusals: more than {share}, at least {least}',
+  'holding.failed': 'failed e-mails: more than {share}, at least {least}',
   'holding.complaints': 'complaints: more than {share}, at least {least}',
   'holding.chance':
-    'A campaign is checked once it has {least} results. It pauses only if the high share cannot be chance.',
+    'A campaign is checked once {least} of its e-mails were delivered, bounced or failed. It pauses only if the high share cannot be chance.',
   'holding.switchOn': 'Turn on for every campaign',
   'holding.switchOff': 'Limit to campaigns with a first batch',
   'holding.isOn': 'From now on every campaign pauses when its results are bad.',

@@ -99,11 +99,11 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   held_too_many_bounces:
     'Von den ersten {results} Mails waren {bounces} Bounces. Mehr als 5 % sprechen für alte oder erfundene Adressen und schaden dem Ruf des Absenders.',
   held_too_many_refusals:
-    'Von den ersten {results} Mails wurden {failed} endgültig abgelehnt. Mehr als 5 % sprechen dafür, dass die Empfänger dem Absender oder dem Inhalt nicht trauen.',
+    'Von den ersten {results} Mails sind {failed} fehlgeschlagen. Mehr als 5 % sprechen dafür, dass die Mailanbieter dem Absender oder dem Inhalt nicht trauen.',
   held_too_many_complaints:
     'Von den ersten {results} Mails wurden {complaints} als Spam gemeldet. Mehr als 0,1 % sprechen dafür, dass die Empfänger nicht wissen, warum sie die Mail bekommen.',
   held_canary_unclear:
-    'Die erste Gruppe hatte {size} Kontakte, und nur {results} Mails wurden angenommen oder endgültig abgelehnt. Die Server der anderen Kontakte haben die Mail noch nicht angenommen.',
+    'Die erste Gruppe hatte {size} Kontakte, aber nur {results} Mails wurden zugestellt, kamen als Bounce zurück oder sind fehlgeschlagen. Die Server der anderen Kontakte haben die Mail noch nicht angenommen.',
   held_type_deleted: 'Eine Liste der Kampagne wurde gelöscht',
   held_own_type_deleted: 'Die gewählte Liste wurde gelöscht',
   held_segment_deleted: 'Ein Segment der Kampagne wurde gelöscht',

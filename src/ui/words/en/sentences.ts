@@ -216,9 +216,9 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'The receiving server refuses the e-mail because of your domain’s reputation, its authentication or the content.',
   not_built: 'The e-mail could not be created',
   held_too_many_refusals:
-    'Of the first {results} e-mails, {failed} were refused permanently. More than 5% is a sign that receivers do not trust the sender or the content.',
+    'Of the first {results} e-mails, {failed} failed. More than 5% is a sign that mail providers do not trust the sender or the content.',
   held_canary_unclear:
-    'The first batch went to {size} contacts, and only {results} e-mails were accepted or refused permanently. The servers of the other contacts have not accepted the e-mail yet.',
+    'The first batch went to {size} contacts, but only {results} e-mails were delivered, bounced or failed. The servers of the other contacts have not accepted the e-mail yet.',
   why_lift: 'Remove the suppression if the address accepts mail again.',
   returns_silent: 'no server accepts mail to {domain} at {host}, port {port}: {reason}',
   relay_test_passed: 'The server would accept this e-mail. Nothing was sent.',
