@@ -250,7 +250,7 @@ export const campaigns: Translation<typeof english> = {
   },
   'campaigns.first.release': 'Jetzt an den Rest senden',
   'campaigns.warmUp':
-    '{domain} wird aufgewärmt: heute höchstens {today}, bisher {sent}. Auf ihre Kampagnen {waiting}, etwa bis {day}.',
+    '{domain} wird aufgewärmt: heute höchstens {today}, bisher {sent}. Auf Kampagnen dieser Domain {waiting}, etwa bis {day}.',
   'campaigns.warmUp.today': { one: '{count} Mail', other: '{count} Mails' },
   'campaigns.warmUp.waiting': { one: 'wartet noch {count} Kontakt', other: 'warten noch {count} Kontakte' },
   'campaigns.paced':

@@ -240,7 +240,7 @@ export const campaigns = {
   },
   'campaigns.first.release': 'Send to the rest now',
   'campaigns.warmUp':
-    '{domain} is warming up: at most {today} today, {sent} sent so far. {waiting} for its campaigns, until about {day}.',
+    '{domain} is warming up: at most {today} today, {sent} sent so far. {waiting} for campaigns from this domain, until about {day}.',
   'campaigns.warmUp.today': { one: '{count} e-mail', other: '{count} e-mails' },
   'campaigns.warmUp.waiting': { one: '{count} contact is waiting', other: '{count} contacts are waiting' },
   'campaigns.paced': '{group} asks for fewer e-mails: {rate} for now, faster again from {time} if it accepts them.',

@@ -45,7 +45,7 @@ export const forms: Translation<typeof english> = {
   'forms.share.copyAddress': 'Link kopieren',
   'forms.share.snippet': 'In Ihre Website einbetten',
   'forms.share.snippet.text':
-    'Fügen Sie dieses HTML in eine Seite ein. Es braucht keine Cookies und sieht aus wie Ihre Website. Kopieren Sie es neu, wenn Sie das Formular geändert haben.',
+    'Fügen Sie dieses HTML in eine Seite ein. Das Formular braucht keine Cookies und übernimmt das Aussehen Ihrer Website. Kopieren Sie das HTML neu, wenn Sie das Formular geändert haben.',
   'forms.share.copySnippet': 'HTML kopieren',
   'forms.builder': 'Formular',
   'forms.save': 'Formular speichern',

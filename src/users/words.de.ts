@@ -20,7 +20,7 @@ export const users: Translation<typeof english> = {
   'users.role': 'Rolle',
   'users.role.change': 'Rolle ändern',
   'users.role.title': 'Die Rolle von {email} ändern?',
-  'users.role.text': 'Die neue Rolle gilt ab dem nächsten Klick. Die Anmeldung bleibt bestehen.',
+  'users.role.text': 'Die neue Rolle gilt ab dem nächsten Klick des Benutzers. Der Benutzer bleibt angemeldet.',
   'users.roles':
     'Benutzer mit der Rolle „Nur Lesen“ ändern nichts. Bearbeiter erstellen und senden Mails. Inhaber verwalten außerdem Absender, Benutzer und API-Schlüssel.',
   'users.state': 'Zuletzt gesehen',

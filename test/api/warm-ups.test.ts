@@ -108,7 +108,7 @@ t.test('an owner sets and stops a warm-up on the page of the senders', async (t)
   t.strictSame(report.warm_up, { domain, today: 50, sent_today: 0, waiting: 399, expected_on: '2026-01-18' });
   t.match(
     await page(`/campaigns/${utr}`),
-    `${domain} is warming up: at most 50 e-mails today, 0 sent so far. 399 contacts are waiting for its campaigns`,
+    `${domain} is warming up: at most 50 e-mails today, 0 sent so far. 399 contacts are waiting for campaigns from this domain`,
   );
   t.equal((await post('/settings/senders/warm-up/stop', { domain })).status, 303);
   t.strictSame(await list(), []);

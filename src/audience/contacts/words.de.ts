@@ -141,7 +141,7 @@ export const people: Translation<typeof english> = {
   'person.allMail': 'alle Mails',
   'person.source': 'Quelle: {source}',
   'person.eventsRemoved':
-    'Einzelne Öffnungen, Klicks und Ereignisse vor dem {day} sind nicht mehr gespeichert. Wie viele es waren, steht bei den Mails davor.',
+    'Einzelne Öffnungen, Klicks und Ereignisse vor dem {day} sind nicht mehr gespeichert. Wie viele es waren, steht bei den Mails vor diesem Tag.',
   'person.opens': { one: '{count} Öffnung', other: '{count} Öffnungen' },
   'person.clicks': { one: '{count} Klick', other: '{count} Klicks' },
   'person.machine': 'Von einem Bot, nicht vom Kontakt.',

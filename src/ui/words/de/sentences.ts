@@ -267,7 +267,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   alignment_dkim: 'DKIM (d={domain})',
   alignment_spf: 'SPF (Bounces gehen an {domain})',
   alignment_both: '{one} und {other}',
-  alignment_fails: 'Keine Prüfung, die für die Domain zählt, ist bestanden: {ways}',
+  alignment_fails: 'Die Domain besteht keine der Prüfungen, die für sie zählen: {ways}',
   alignment_fails_cure: 'Beheben Sie, was weiter oben zu diesen Prüfungen steht.',
   alignment_none: 'SPF zählt nur für {domain}, die Domain, an die Bounces gehen, und Sendlark signiert nicht',
   alignment_none_strict:

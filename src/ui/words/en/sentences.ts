@@ -148,6 +148,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   column_zones:
     'Values of {name} that are not a time zone such as Europe/Berlin: {count} ({values}). For these contacts, campaigns in each contact’s own time zone use country and state.',
   alignment_spf: 'SPF (bounces go to {domain})',
+  alignment_fails: 'the domain passes none of the checks that count for it: {ways}',
   alignment_none: 'SPF counts only for {domain}, the domain that bounces go to, and Sendlark does not sign',
   alignment_none_strict:
     'SPF counts only for {domain}, the domain that bounces go to (aspf=s), and Sendlark does not sign',
