@@ -87,9 +87,11 @@ function show_settings(): void {
 	show_field( 'url', __( 'Address of Sendlark', 'sendlark' ), 'url', 'https://mail.example.com' );
 	show_field( 'public_key', __( 'Public key', 'sendlark' ), 'password', '' === setting( 'public_key' ) ? '' : $stored );
 	show_field( 'secret_key', __( 'Secret key', 'sendlark' ), 'password', '' === setting( 'secret_key' ) ? '' : $stored );
-	show_field( 'form_id', __( 'Number of the form that asks for the confirmation', 'sendlark' ), 'number' );
+	$form_hint = __( 'Open the form in Sendlark: its number is at the end of the address.', 'sendlark' );
+	show_field( 'form_id', __( 'Number of the form that asks for the confirmation', 'sendlark' ), 'number', '', $form_hint );
 	show_field( 'consent', __( 'Consent text', 'sendlark' ), 'text', consent_text() );
-	show_field( 'list_id', __( 'Number of the list for customers of WooCommerce', 'sendlark' ), 'number' );
+	$list_hint = __( 'In Sendlark, open Settings › Lists and click the number of contacts of the list: the number of the list is at the end of the address.', 'sendlark' );
+	show_field( 'list_id', __( 'Number of the list for customers of WooCommerce', 'sendlark' ), 'number', '', $list_hint );
 	echo '<tr><th scope="row"><label for="sendlark-mode">' . esc_html__( 'Customers who agree at the checkout', 'sendlark' ) . '</label></th><td>';
 	echo '<select id="sendlark-mode" name="' . esc_attr( OPTION . '[mode]' ) . '">';
 	foreach ( array(
@@ -104,14 +106,15 @@ function show_settings(): void {
 }
 
 /** Prints a row of the page. The value of a password is never in it. */
-function show_field( string $name, string $label, string $type, string $placeholder = '' ): void {
+function show_field( string $name, string $label, string $type, string $placeholder = '', string $hint = '' ): void {
 	printf(
-		'<tr><th scope="row"><label for="%1$s">%2$s</label></th><td><input id="%1$s" name="%3$s" type="%4$s" value="%5$s" placeholder="%6$s" class="regular-text" autocomplete="off"></td></tr>',
+		'<tr><th scope="row"><label for="%1$s">%2$s</label></th><td><input id="%1$s" name="%3$s" type="%4$s" value="%5$s" placeholder="%6$s" class="regular-text" autocomplete="off">%7$s</td></tr>',
 		esc_attr( 'sendlark-' . $name ),
 		esc_html( $label ),
 		esc_attr( OPTION . '[' . $name . ']' ),
 		esc_attr( $type ),
 		esc_attr( 'password' === $type ? '' : setting( $name ) ),
-		esc_attr( $placeholder )
+		esc_attr( $placeholder ),
+		'' === $hint ? '' : '<p class="description">' . esc_html( $hint ) . '</p>'
 	);
 }
