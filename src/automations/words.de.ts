@@ -576,8 +576,8 @@ export const automations: Translation<typeof english> = {
       'Nichts wird gesendet, bis Sie die Automation fortsetzen. Niemand wird aufgenommen; {count} aktive Kontakte bleiben, wo sie sind.',
   },
   'automations.pause.queued': {
-    one: '{count} Mail, die unterwegs ist, hält hier an und wird gesendet, wenn Sie die Automation fortsetzen.',
-    other: '{count} Mails, die unterwegs sind, halten hier an und werden gesendet, wenn Sie die Automation fortsetzen.',
+    one: '{count} Mail, die schon zum Senden bereitsteht, wartet, bis Sie die Automation fortsetzen.',
+    other: '{count} Mails, die schon zum Senden bereitstehen, warten, bis Sie die Automation fortsetzen.',
   },
   'automations.paused': 'Die Automation ist pausiert. Alle Kontakte bleiben, wo sie sind.',
   'automations.duplicate': 'Duplizieren',

@@ -559,8 +559,8 @@ export const automations = {
     other: 'Nothing is sent until you resume. Nobody enters; {count} active contacts keep their places.',
   },
   'automations.pause.queued': {
-    one: '{count} e-mail on its way stops here and is sent when you resume.',
-    other: '{count} e-mails on their way stop here and are sent when you resume.',
+    one: '{count} e-mail that is about to be sent waits until you resume.',
+    other: '{count} e-mails that are about to be sent wait until you resume.',
   },
   'automations.paused': 'The automation is paused. All contacts keep their places.',
   'automations.duplicate': 'Duplicate',

@@ -130,7 +130,7 @@ export const unsubscribed: Translation<typeof english> = {
   'inactive.days': 'Verlauf',
   'inactive.days.none': 'Noch nichts.',
   'inactive.day': 'Tag (UTC)',
-  'inactive.day.stopped': 'Kampagnen gestoppt',
+  'inactive.day.stopped': 'Keine Kampagnen mehr',
   'inactive.day.moved': 'Verschoben',
   'inactive.day.lifted': 'Wieder aktiv',
   'inactive.lift.title': 'Alle reaktivieren',

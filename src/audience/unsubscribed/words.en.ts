@@ -121,7 +121,7 @@ export const unsubscribed = {
   'inactive.days': 'History',
   'inactive.days.none': 'Nothing yet.',
   'inactive.day': 'Day (UTC)',
-  'inactive.day.stopped': 'Campaigns stopped',
+  'inactive.day.stopped': 'No more campaigns',
   'inactive.day.moved': 'Moved',
   'inactive.day.lifted': 'Active again',
   'inactive.lift.title': 'Reactivate all',
