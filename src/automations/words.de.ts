@@ -358,7 +358,7 @@ export const automations: Translation<typeof english> = {
   'automations.step.timeout.hint': '72 Stunden sind drei Tage. Danach nehmen Kontakte den Weg „Zeit abgelaufen“.',
   'automations.step.webhook': 'Anderes Programm benachrichtigen (Webhook)',
   'automations.step.webhook.about':
-    'Andere Programme erfahren, dass der Kontakt zu diesem Schritt kam: alle Webhooks, für die Sie dieses Ereignis gewählt haben.',
+    'Teilt anderen Programmen mit, dass der Kontakt zu diesem Schritt kam, über alle Webhooks mit dem Ereignis „Ein Kontakt kam zu einem Webhook-Schritt einer Automation“.',
   'automations.step.webhook.text': 'Andere Programme benachrichtigen (Webhooks)',
   'automations.step.webhook.noted': 'Andere Programme benachrichtigen (Webhooks): „{value}“',
   'automations.step.note': 'Notiz',

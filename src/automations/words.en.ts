@@ -349,7 +349,7 @@ export const automations = {
   'automations.step.timeout.hint': '72 hours are three days. Then contacts take the path “Timed out”.',
   'automations.step.webhook': 'Notify another program (webhook)',
   'automations.step.webhook.about':
-    'Other programs learn that the contact came to this step: all webhooks for which you chose this event.',
+    'Tells other programs that the contact came to this step, through every webhook with the event “A contact came to a webhook step of an automation”.',
   'automations.step.webhook.text': 'Notify other programs (webhooks)',
   'automations.step.webhook.noted': 'Notify other programs (webhooks): “{value}”',
   'automations.step.note': 'Note',
@@ -518,7 +518,7 @@ export const automations = {
   'automations.enter.none.about': 'Contacts can enter an automation once it is started.',
   'automations.enter.all': 'All contacts who are in the list or segment of the automation now.',
   'automations.enter.ofSegment': 'All contacts of the segment “{name}”.',
-  'automations.enter.will': 'Enter now',
+  'automations.enter.will': 'Will enter',
   'automations.enter.isIn': 'Already in the automation',
   'automations.enter.wasIn': 'Were in the automation, and do not enter again',
   'automations.enter.noMail': 'Cannot get the e-mails',

@@ -40,11 +40,11 @@ t.test('the dialog that starts it leads to the number of those in it, and starts
   const { open, send } = as('editor');
   t.match((await open(`/automations/${utr}`)).html, `href="/automations/${utr}/enter"`);
   const page = await open(`/automations/${utr}/enter`);
-  t.match(page.text, /Enter now 3 .*Start, and add 3 contacts/);
+  t.match(page.text, /Will enter 3 .*Start, and add 3 contacts/);
   t.strictSame(await got(), [], 'looking starts nothing');
   t.equal((await send(`/automations/${utr}/enter`)).status, 303);
   t.strictSame(await got(), ['ann one', 'bob one', 'cleo one']);
-  t.match((await open(`/automations/${utr}/enter`)).text, /Enter now 0 Already in the automation 3/);
+  t.match((await open(`/automations/${utr}/enter`)).text, /Will enter 0 Already in the automation 3/);
 });
 
 t.test('while contacts enter in the background, the page says so, and an editor stops it', async (t) => {
@@ -78,7 +78,7 @@ t.test('from the page of a segment its contacts enter a live automation', async 
   t.match((await open('/automations/enter?segment_id=1')).text, /Anns .*Welcome .*Count first/);
   const { location } = await send('/automations/enter', { utr, segment_id: '1' });
   t.equal(location, `/automations/${utr}/enter?segment_id=1`);
-  t.match((await open(String(location))).text, /All contacts of the segment “Anns”\. Enter now 1 .*Add 1 contact/);
+  t.match((await open(String(location))).text, /All contacts of the segment “Anns”\. Will enter 1 .*Add 1 contact/);
   await send(`/automations/${utr}/enter`, { segment_id: '1' });
   t.strictSame(await got(), ['ann one']);
 });

@@ -300,7 +300,7 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'contact type id': 'Liste',
   'contact type name': 'Name der Liste',
   'segment id': 'Segment',
-  'mail state': 'Mails',
+  'mail state': 'Abonnement',
   'to contact type id': 'Liste',
   'to segment id': 'Segment',
   'unsubscribe groups id': 'Thema',

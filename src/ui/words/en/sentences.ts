@@ -305,7 +305,7 @@ export const sentenceFields: Readonly<Record<string, string>> = {
   'form id': 'form',
   'to contact type id': 'list',
   'to segment id': 'segment',
-  'mail state': 'choice of e-mails',
+  'mail state': 'subscription',
   'str ids': 'selection',
   'from email': 'from address',
   'reply to email': 'reply-to address',
