@@ -223,6 +223,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   why_lift: 'Remove the suppression if the address accepts mail again.',
   returns_silent: 'no server accepts mail to {domain} at {host}, port {port}: {reason}',
   relay_test_passed: 'The server would accept this e-mail. Nothing was sent.',
+  relay_test_greeting_cure:
+    'Its answer tells why. Often its operator has to allow the IP address of the server that Sendlark runs on first.',
   relay_test_no_login: 'The server accepts no user name and password here.',
   relay_test_busy: 'The server accepts no login for now.',
   relay_test_sender: 'The server does not accept mail from this sender.',

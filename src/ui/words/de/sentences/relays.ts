@@ -43,7 +43,8 @@ export const relaySentences: Readonly<Record<keyof typeof RELAY_SENTENCES, strin
   relay_test_closed_cure:
     'Prüfen Sie Port und Verschlüsselung. Stimmen sie, lehnt der SMTP-Server Verbindungen von Sendlark ab.',
   relay_test_greeting: 'Der SMTP-Server lehnt Verbindungen von Sendlark ab.',
-  relay_test_greeting_cure: 'Seine Antwort nennt den Grund. Oft muss sein Betreiber Ihre Adresse erst erlauben.',
+  relay_test_greeting_cure:
+    'Seine Antwort nennt den Grund. Oft muss sein Betreiber die IP-Adresse des Servers, auf dem Sendlark läuft, erst zulassen.',
   relay_test_no_starttls:
     'Der Server bietet kein STARTTLS an, und Mails dürfen nicht unverschlüsselt durch das Netz gehen.',
   relay_test_no_starttls_cure: 'Wählen Sie TLS mit Port 465, oder einen anderen Server.',
