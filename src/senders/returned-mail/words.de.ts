@@ -24,7 +24,7 @@ export const providers: Translation<typeof english> = {
   'audit.provider_removed': 'Adresse für Meldungen eines SMTP-Anbieters gelöscht',
   'providers.title': 'Von Ihrem SMTP-Anbieter gemeldet',
   'providers.text':
-    'Anbieter wie Amazon SES oder Mailgun empfangen Bounces und Beschwerden selbst und melden sie an eine Adresse. Kontakte mit Bounces oder Beschwerden werden dann gesperrt. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
+    'Anbieter wie Amazon SES oder Mailgun empfangen Bounces und Beschwerden selbst und melden sie an eine Webadresse, die Sie hier erstellen. Kontakte mit Bounces oder Beschwerden werden dann gesperrt. Wer sich beim Anbieter abmeldet, ist auch hier von allen Mails abgemeldet.',
   'providers.add': 'Anbieter verbinden',
   'providers.field.provider': 'Anbieter',
   'providers.field.secret': 'Schlüssel oder Passwort',

@@ -20,7 +20,7 @@ export const providers = {
   'audit.provider_removed': 'Deleted an address for reports of an SMTP provider',
   'providers.title': 'Reported by your SMTP provider',
   'providers.text':
-    'Providers such as Amazon SES or Mailgun receive bounces and complaints themselves and report them to an address. Bounced and complaining contacts are then suppressed; contacts who unsubscribe at the provider are unsubscribed here from all mail.',
+    'Providers such as Amazon SES or Mailgun receive bounces and complaints themselves and report them to a web address that you create here. Bounced and complaining contacts are then suppressed; contacts who unsubscribe at the provider are unsubscribed here from all mail.',
   'providers.add': 'Connect provider',
   'providers.field.provider': 'Provider',
   'providers.field.secret': 'Key or password',

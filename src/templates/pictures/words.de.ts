@@ -39,7 +39,7 @@ export const pictures: Translation<typeof english> = {
   'images.use.sent_mail': 'gesendet',
   'images.use.sent': 'gesendet am {day}',
   'images.one': 'Bild',
-  'images.address': 'Adresse für Mails',
+  'images.address': 'Webadresse zur Verwendung in Mails',
   'images.address.hint': 'Wer diese Adresse hat, kann das Bild sehen. Sie ändert sich nie.',
   'images.texts': 'Name und Alternativtext',
   'images.alt': 'Alternativtext',

@@ -33,7 +33,7 @@ export const pictures = {
   'images.use.sent_mail': 'sent',
   'images.use.sent': 'sent on {day}',
   'images.one': 'Image',
-  'images.address': 'Address for e-mails',
+  'images.address': 'Web address to use in e-mails',
   'images.address.hint': 'Anybody who has this address can see the image. It never changes.',
   'images.texts': 'Name and alternative text',
   'images.alt': 'Alternative text',
