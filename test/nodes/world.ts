@@ -60,13 +60,14 @@ export async function startWorld(t: Test, html = HTML): Promise<World> {
   );
   const token = (reader: number, purpose: Purpose, isSealed: boolean | 'short' = true) => {
     const email = `reader${reader}@example.org`;
-    const [ids] = read<{ delivery: number; mailing: number; address: number }>(
-      `SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address FROM deliveries d
-       JOIN addresses a ON a.id = d.address_id WHERE a.normalized_email = ?`,
-      email,
-    );
-    if (ids === undefined) throw new Error(`no delivery to ${email}`);
     const client = new Database(path);
+    const ids = client
+      .prepare<[string], { delivery: number; mailing: number; address: number }>(
+        `SELECT d.id AS delivery, d.mailing_id AS mailing, d.address_id AS address FROM deliveries d
+         JOIN addresses a ON a.id = d.address_id WHERE a.normalized_email = ?`,
+      )
+      .get(email);
+    if (ids === undefined) throw new Error(`no delivery to ${email}`);
     const secrets = linkSecrets(client);
     const short = openTokens(client).recipient({ ...ids, group: 1, user: 1, email })[purpose];
     client.close();
