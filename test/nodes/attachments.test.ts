@@ -8,7 +8,7 @@ import { addReaders, until } from '../support/service-campaign.ts';
 import { skipWithout } from '../support/tools.ts';
 import { NodeProcess } from './rig.ts';
 
-const PEOPLE = 30;
+const PEOPLE = 20;
 const FILE = Buffer.alloc(1_500_001, Buffer.from(Array.from({ length: 251 }, (_, at) => (at * 7919) % 251)));
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
