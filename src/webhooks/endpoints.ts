@@ -121,7 +121,7 @@ export function disableEndpoint(client: Database, id: number, code: DisabledCode
 
 /**
  * Enables an endpoint. Events that still wait for the endpoint get all their attempts again. Events of the time in which it was
- * disabled were not stored for it and are not sent. Call inside a transaction.
+ * disabled are sent only if they were stored for another endpoint of the account. Call inside a transaction.
  */
 export function enableEndpoint(client: Database, { id, user_id }: Endpoint, now: Date): void {
   client

@@ -32,7 +32,7 @@ function scopesOf(heading: string) {
 }
 
 let shared: Promise<Service> | undefined;
-/** The service of recipes that can do their work whatever the earlier ones left. */
+/** The service of four recipes. The first of them finds no list and adds the one that the second uses. */
 function sharedService(): Promise<Service> {
   shared ??= startService(t);
   return shared;

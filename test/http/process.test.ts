@@ -99,6 +99,7 @@ t.test(
   },
 );
 
+// The service of the tests below, of which the first adds the list “Readers”.
 const sink = await startSink(t);
 const service = new Service(t, { SMTP_URL: sink.url, SENDER_VERIFICATION: 'optional' });
 await service.start();

@@ -28,14 +28,14 @@ interface Ends {
 /** A sender node as a process of the built program. */
 export class NodeProcess {
   readonly #name: string;
-  readonly #settings: Record<string, string>;
+  readonly #settings: Record<string, string | undefined>;
   readonly #folder = mkdtempSync(join(tmpdir(), 'sendlark-node-'));
   /** What it logged. */
   readonly lines: string[] = [];
   #process: ChildProcess | null = null;
   #starts = 0;
 
-  constructor(t: Ends, name: string, settings: Record<string, string>) {
+  constructor(t: Ends, name: string, settings: Record<string, string | undefined>) {
     this.#name = name;
     this.#settings = settings;
     t.teardown(async () => {

@@ -23,8 +23,8 @@ export interface CourierHandoffsDeps extends Omit<HandoffsDeps, 'mayLeave' | 'on
   sent: SentMails | null;
   /** Receives the outcome of each hand-off, and what was sent if the account keeps mails as sent. */
   onOutcome(mailing: OpenMailing, claim: Claim, outcome: Outcome | 'withdrawn', outgoing: OutgoingMessage | null): void;
-  /** Returns true if the mail of this recipient may be sent now. */
-  mayLeave(claim: Claim): boolean;
+  /** Returns true if the mail of this recipient may begin now, or may go on if the relay has accepted its envelope. */
+  mayLeave(claim: Claim, hasEnvelope: boolean): boolean;
 }
 
 /** Outcomes are written within this time, in milliseconds. It limits how many mails a crash can send twice. */
@@ -159,7 +159,6 @@ export class CourierHandoffs implements Handoffs {
     signed: { date: Date; message: MailData } | null,
   ): Promise<Outcome | 'withdrawn'> {
     const { clock, courier, mayLeave } = this.#deps;
-    const maySend = () => mayLeave(claim);
     return courier.send(
       {
         from: ready.envelopeFrom(claim),
@@ -167,13 +166,13 @@ export class CourierHandoffs implements Handoffs {
         relayId: mailing.relay_id,
         dotless: true,
         start: (buffer) => {
-          if (!maySend()) return null;
+          if (!mayLeave(claim, false)) return null;
           const date = signed?.date ?? clock.now();
           const message = signed?.message ?? ready.render(claim, to, date, buffer);
           outgoing?.begin(date, message);
           return message;
         },
-        maySend,
+        maySend: () => mayLeave(claim, true),
       },
       { accountId: mailing.user_id, mailingId: mailing.id },
     );

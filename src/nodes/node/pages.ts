@@ -33,6 +33,8 @@ interface HeldPage {
 export interface HeldPagesDeps {
   courier: Courier;
   findContent(name: string): Promise<ReadyMailing | null>;
+  /** Returns true if the lease of the node lasts, so that no other node has its mails. */
+  hasLease(): boolean;
   /** Returns true if mails may start now. */
   mayBegin(): boolean;
   /** Called with the outcome for a recipient of a page whose mail goes over this SMTP relay. */
@@ -59,7 +61,7 @@ export class HeldPages {
       courier: deps.courier,
       clock: systemClock,
       sent: null,
-      mayLeave: (claim) => deps.mayBegin() && this.#mayLeave(claim),
+      mayLeave: (claim, hasEnvelope) => (hasEnvelope ? deps.hasLease() : deps.mayBegin()) && this.#mayLeave(claim),
       onOutcome: (_mailing, claim, outcome, sent) => this.#end(claim, outcome, sent),
       log: deps.log,
     });
@@ -118,7 +120,7 @@ export class HeldPages {
     });
   }
 
-  /** Carries out withdrawals of pages, mailings or deliveries: none of their mails starts any more. Those not started are reported at once. */
+  /** Carries out withdrawals of pages, mailings or deliveries: no text of their mails is written any more. Mails not started are reported at once. */
   withdraw(withdrawals: readonly Withdrawal[]): void {
     for (const { mailing, upTo, page: id, deliveries } of withdrawals) {
       const ids = deliveries ?? [];
@@ -148,7 +150,7 @@ export class HeldPages {
     });
   }
 
-  /** Gives mails in progress `graceMs` milliseconds to finish. */
+  /** Gives mails whose text is being written `graceMs` milliseconds to finish. */
   close(graceMs: number): Promise<void> {
     return this.#handoffs.close(graceMs);
   }

@@ -71,6 +71,7 @@ export class SenderNode {
     this.#pages = new HeldPages({
       courier: this.#relays,
       findContent: (name) => this.#contents.get(name),
+      hasLease: () => this.#hasLease(),
       mayBegin: () => this.#hasLease() && !this.#reporter.isBehind,
       onEnded: (pageId, relayId, ended, outcome) => {
         this.#reporter.add(pageId, ended);
@@ -100,7 +101,7 @@ export class SenderNode {
   }
 
   /**
-   * Takes no more pages, finishes mails in progress, returns all other recipients, and signs off once NATS has all reports. While mails are in
+   * Takes no more pages, finishes mails whose text is being written, returns all other recipients, and signs off once NATS has all reports. While mails are in
    * progress the node still sends heartbeats, so that the recipients of these mails are not given to another node.
    */
   async close(): Promise<void> {
@@ -175,7 +176,7 @@ export class SenderNode {
     }
     if (reply.brain !== controllerRun) {
       this.#controllerRun = reply.brain;
-      // Each run of the controller numbers its withdrawals from 1, so the new run would take these numbers for its own.
+      // The new run may use these numbers for withdrawals of its own.
       this.#withdrawn = [];
       this.#reporter.notify(this.#run, reply.brain, () => ({ has: this.#pages.open }));
       return false;

@@ -10,7 +10,7 @@ import { NodeMetrics } from './node-metrics.ts';
 import { nodeName, SenderNode } from './sender-node.ts';
 
 interface RunningNode {
-  /** Finishes mails in progress within SHUTDOWN_SECONDS, and returns all other recipients. */
+  /** Finishes mails whose text is being written within SHUTDOWN_SECONDS, and returns all other recipients. */
   close(): Promise<void>;
 }
 

@@ -136,7 +136,7 @@ export const designer: Translation<typeof english> = {
   'designer.part.remove': 'Entfernen',
   'designer.part.moved': '{part} wurde verschoben.',
   'designer.part.duplicated': '{part} wurde dupliziert.',
-  'designer.part.removed': '{part} wurde entfernt. Mit „Rückgängig“ holen Sie den Baustein zurück.',
+  'designer.part.removed': '{part} wurde entfernt. Mit „Rückgängig“ machen Sie das rückgängig.',
   'designer.part.section': 'Abschnitt',
   'designer.part.column': 'Spalte',
   'designer.part.wrapper': 'Gruppe von Abschnitten',

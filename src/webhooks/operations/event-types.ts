@@ -202,7 +202,7 @@ export const EVENTS = [
     type: 'send.held',
     group: 'sends',
     en: 'A campaign or automation paused: needs attention',
-    de: 'Eine Kampagne oder Automation wurde pausiert: bitte prüfen',
+    de: 'Eine Kampagne oder Automation wurde automatisch pausiert: bitte prüfen',
     data: Type.Object({
       single_send_utr: nullable(text(), 'The campaign (single send); null for an automation.'),
       single_send_name: nullable(text()),

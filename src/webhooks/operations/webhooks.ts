@@ -166,7 +166,7 @@ export const deleteWebhook = operation({
 export const switchWebhook = operation({
   name: 'Switch a webhook off or on (addition)',
   description:
-    'A webhook that is switched on gets the events that waited when it was switched off, but not the events that happened while it was off.',
+    'A webhook that is switched on gets the events that waited when it was switched off. Of the events that happened while it was off, it gets only those that another webhook of the account gets, too.',
   role: 'owner',
   input: Type.Object({ ...ById, is_enabled: flag('1: events are sent; 0: no events are sent.') }),
   run: (context, { id, is_enabled }) =>

@@ -98,9 +98,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     'A campaign in each contact’s own time zone cannot start with a first batch: the rest would get the campaign too late.',
   best_hour_canary:
     'A campaign at each contact’s best hour cannot start with a first batch: the rest would get the campaign too late.',
-  form_consent:
-    'Agreed to “{text}”. Signed up on {time} UTC from the IP address {asker}, confirmed from the IP address {confirmer}.',
-  api_consent: 'Agreed to “{text}”. Signed up on {time} UTC, confirmed from the IP address {confirmer}.',
+  form_consent: 'Agreed to “{text}”. Signed up on {time} UTC from {asker}, confirmed from {confirmer}.',
+  api_consent: 'Agreed to “{text}”. Signed up on {time} UTC, confirmed from {confirmer}.',
   cause_policy_for_now:
     'The receiving server does not accept the e-mail yet: because of your domain’s reputation, because too many e-mails came at once, or because it accepts e-mails of new senders only at the second attempt.',
   cause_other_for_now: 'The receiving server asks to try again later.',
@@ -224,7 +223,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   returns_silent: 'no server accepts mail to {domain} at {host}, port {port}: {reason}',
   relay_test_passed: 'The server would accept this e-mail. Nothing was sent.',
   relay_test_greeting_cure:
-    'Its answer tells why. Often its operator has to allow the IP address of the server that Sendlark runs on first.',
+    'Its answer tells why. Often its operator must first allow the IP address of the server that Sendlark runs on.',
   relay_test_no_login: 'The server accepts no user name and password here.',
   relay_test_busy: 'The server accepts no login for now.',
   relay_test_sender: 'The server does not accept mail from this sender.',

@@ -110,16 +110,28 @@ t.test('a pipelined mail does not wait for a slow reply to the message before it
 });
 
 t.test('a mail that may no longer be sent once its envelope is accepted is not sent', async (t) => {
-  const stuck = gate();
-  const sink = await startSink(t, { data: () => stuck.passed.then(() => '354 go ahead\r\n') });
-  const pool = openPool(t, sink, { connections: 1 });
-  let goes = true;
-  const mail = pool.send({ from: 'a@example.com', to: '1@x.com', start: () => MESSAGE, maySend: () => goes });
-  await until(() => pool.active === 1);
-  goes = false;
-  stuck.open();
-  t.equal(brief(await mail), 'withdrawn');
-  t.strictSame(sink.received, []);
+  for (const offers of [['PIPELINING'], NO_PIPELINING]) {
+    const [asked, stuck] = [gate(), gate()];
+    const data = () => {
+      asked.open();
+      return stuck.passed.then(() => '354 go ahead\r\n');
+    };
+    const sink = await startSink(t, { offers, data });
+    const pool = openPool(t, sink, { connections: 1 });
+    let goes = true;
+    const mail = (to: string, maySend: () => boolean) =>
+      pool.send({ from: 'a@example.com', to, start: () => MESSAGE, maySend });
+    const ended = Promise.all([mail('1@x.com', () => goes), mail('2@x.com', () => true)]);
+    await asked.passed;
+    goes = false;
+    stuck.open();
+    t.strictSame((await ended).map(brief), ['withdrawn', 'accepted body 250']);
+    t.strictSame(
+      sink.received.map(({ to }) => to),
+      ['2@x.com'],
+      'the mail behind it leaves over another connection',
+    );
+  }
 });
 
 t.test('a pipelined mail that may no longer be sent is not sent', async (t) => {

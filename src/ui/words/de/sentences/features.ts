@@ -192,9 +192,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   form_field_unknown: 'Ein Formular kann dieses Feld nicht abfragen: {name}',
   form_address: 'Geben Sie eine Adresse an, die mit https:// oder http:// beginnt.',
   form_segment_type: 'Segment und Formular gehören zu verschiedenen Listen.',
-  form_consent:
-    'Zugestimmt: „{text}“. Angemeldet am {time} UTC von der IP-Adresse {asker}, bestätigt von der IP-Adresse {confirmer}.',
-  api_consent: 'Zugestimmt: „{text}“. Angemeldet am {time} UTC, bestätigt von der IP-Adresse {confirmer}.',
+  form_consent: 'Zugestimmt: „{text}“. Angemeldet am {time} UTC von {asker}, bestätigt von {confirmer}.',
+  api_consent: 'Zugestimmt: „{text}“. Angemeldet am {time} UTC, bestätigt von {confirmer}.',
   form_busy:
     'Diese Anmeldung wurde nicht angenommen, weil es in der letzten Stunde zu viele gab. Versuchen Sie es in einer Stunde noch einmal.',
   list_without_form:
