@@ -15,7 +15,7 @@ const ENTRIES =
 const EVENTS = 'SELECT kind, link_number AS link FROM events ORDER BY kind, link_number';
 
 let world: Promise<World> | undefined;
-/** The world of the tests whose readers are their own. The last of them ends its controller. */
+/** The world of the tests whose readers are their own. The first of them counts all events, and the last one ends its controller. */
 function sharedWorld(): Promise<World> {
   world ??= startWorld(t);
   return world;
