@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { findBarriers, holdAnswers, launch, openTab, settled } from '../support/dashboard/browser.ts';
+import { findBarriers, holdAnswers, launch, openTab, RULES_OF_COLOURS, settled } from '../support/dashboard/browser.ts';
 import { mail, withSchedule } from '../support/dashboard/designed-mails.ts';
 import { png, uploadPicture } from '../support/pictures.ts';
 import { skipWithout } from '../support/tools.ts';
@@ -311,18 +311,47 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   );
 
   t.test('the panels use the words of a shop owner, in English and in German', async (t) => {
-    for (const [language, button, style, settings, words, menu] of [
-      ['en', 'Add: Button', 'Style', 'Settings', ['Size and spacing', 'Link'], 'Menu'],
-      ['de', 'Hinzufügen: Schaltfläche', 'Aussehen', 'Einstellungen', ['Größe und Abstände', 'Link'], 'Menü'],
+    for (const [language, button, style, settings, words, menu, align, alignments] of [
+      [
+        'en',
+        'Add: Button',
+        'Style',
+        'Settings',
+        ['Size and spacing', 'Text', 'Link', 'Top'],
+        'Menu',
+        'Align',
+        ['Left', 'Centre', 'Right', 'Justified'],
+      ],
+      [
+        'de',
+        'Hinzufügen: Schaltfläche',
+        'Aussehen',
+        'Einstellungen',
+        ['Größe und Abstände', 'Schrift', 'Link', 'Oben'],
+        'Menü',
+        'Ausrichten',
+        ['Links', 'Mitte', 'Rechts', 'Blocksatz'],
+      ],
     ] as const) {
       const { page } = await openDesigner(t, browser, { language });
       await page.getByRole('button', { name: button, exact: true }).press('Enter');
       const panels = page.locator('.gjs-pn-views-container');
       await page.getByRole('button', { name: style, exact: true }).first().press('Enter');
-      const [ofStyle, ofSettings] = words;
+      const [ofStyle, ofText, ofSettings, ofPadding] = words;
       // The editor fills its panels a moment after a part was selected.
       await until(async () => (await panels.innerText()).includes(ofStyle));
       const styles = await panels.innerText();
+      await panels.getByText(ofStyle, { exact: true }).click();
+      await panels.getByText(ofPadding, { exact: true }).filter({ visible: true }).waitFor();
+      await panels.locator('.gjs-sm-sector-title', { hasText: ofText }).click();
+      const choices = await panels.locator('.gjs-sm-property__align .gjs-radio-item').allInnerTexts();
+      t.strictSame(choices, alignments, 'choices are words');
+      await panels.getByRole('radio', { name: `${align}, ${alignments[2]}` }).press('Space');
+      t.match(await markup(page), 'align="right"');
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        t.strictSame(await findBarriers(page, RULES_OF_COLOURS), [], `${colorScheme}: every value can be read`);
+      }
       await page.locator('.gjs-pn-views').getByRole('button', { name: settings, exact: true }).press('Enter');
       await until(async () => (await panels.innerText()).includes(ofSettings));
       const both = `${styles} ${await panels.innerText()}`;

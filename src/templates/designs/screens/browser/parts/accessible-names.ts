@@ -51,7 +51,7 @@ function nameShownFields(): void {
     if (field.hasAttribute('aria-label')) continue;
     const property = field.closest('.gjs-sm-property, .gjs-trt-trait');
     const label = property?.querySelector('.gjs-sm-label, .gjs-label')?.textContent?.trim() ?? '';
-    const radio = field instanceof HTMLInputElement && field.type === 'radio' ? field.value : '';
+    const radio = field.closest('.gjs-radio-item')?.textContent?.trim() ?? '';
     const part = field.classList.contains('gjs-input-unit') ? 'unit' : radio;
     field.setAttribute('aria-label', [label, part].filter(Boolean).join(', '));
   }

@@ -29,6 +29,14 @@ const VIEWS: [id: string, label: string][] = [
   ['open-sm', say('designer.view.style')],
   ['open-tm', say('designer.view.settings')],
 ];
+const ALIGNMENTS = ['left', 'center', 'right', 'justify'];
+/** The choices of properties of a text, by the name of the property. */
+const CHOICES = {
+  align: ALIGNMENTS,
+  'text-align': ALIGNMENTS,
+  'text-decoration': ['none', 'underline', 'line-through'],
+  'font-style': ['normal', 'italic'],
+};
 /** The media query for a window that is too narrow for the list of parts beside the mail. */
 const PHONE = '(max-width: 45rem)';
 
@@ -82,10 +90,12 @@ export async function openEditor(
     void showSavedBlocks(editor);
     fillImagePanelWhenOpened(editor);
     offerFonts(editor, brand);
+    offerChoices(editor);
     offerBrand(editor, brand, choice);
     nameFields();
     followSelection(editor);
     disableDarkStyles(editor.Canvas.getDocument());
+    colourSelection(editor.Canvas.getDocument());
     selectFound(editor);
     document.body.dataset.ready = 'yes';
   });
@@ -125,6 +135,12 @@ function disableDarkStyles(mail: Document | null): void {
   new MutationObserver((changes) => {
     if (changes.some(({ addedNodes }) => [...addedNodes].some(({ nodeName }) => nodeName === 'STYLE'))) turnOff();
   }).observe(mail, { childList: true, subtree: true });
+}
+
+/** Gives the outline of a selected part the accent colour of the page, which the document of the mail does not have. */
+function colourSelection(mail: Document | null): void {
+  const accent = getComputedStyle(document.documentElement).getPropertyValue('--accent');
+  mail?.documentElement.style.setProperty('--accent', accent);
 }
 
 /** Calls `onChange` while the user types, because the editor itself notices a change only when the cursor leaves the text. */
@@ -182,6 +198,16 @@ function offerFonts(editor: Editor, { fonts }: Brand): void {
   editor.StyleManager.getProperty('typography', 'font-family')?.set({ type: 'select', options });
 }
 
+/** Offers these choices as words, because the editor shows them as icons that would load from another site. */
+function offerChoices(editor: Editor): void {
+  for (const [name, ids] of Object.entries(CHOICES)) {
+    editor.StyleManager.getProperty('typography', name)?.set(
+      'options',
+      ids.map((id) => ({ id })),
+    );
+  }
+}
+
 async function makeEditor(brand: Brand): Promise<Editor> {
   const plugin = window['grapesjs-mjml'];
   const words = await wordsOfPage();
@@ -191,6 +217,7 @@ async function makeEditor(brand: Brand): Promise<Editor> {
     storageManager: false,
     telemetry: false,
     cssIcons: '',
+    canvasCss: '.gjs-selected { outline-color: var(--accent) !important; }',
     ...(words && {
       i18n: { locale: words.lang, detectLocale: false, messagesAdd: { [words.lang]: words.editorWords } },
     }),

@@ -31,7 +31,14 @@ export const editorWords = {
       'background-size': 'Size of the image',
       'border-radius': 'Corners',
       'border-detached': 'Border',
-      'border-color': 'Colour',
+      'border-color-sub': 'Colour',
+    },
+    options: {
+      align: { left: 'Left', center: 'Centre', right: 'Right', justify: 'Justified' },
+      'text-align': { left: 'Left', center: 'Centre', right: 'Right', justify: 'Justified' },
+      'text-decoration': { none: 'None', underline: 'Underlined', 'line-through': 'Struck through' },
+      'font-style': { normal: 'Normal', italic: 'Italic' },
+      'vertical-align': { top: 'Top', middle: 'Middle', bottom: 'Bottom' },
     },
   },
   traitManager: {
