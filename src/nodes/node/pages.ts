@@ -120,7 +120,10 @@ export class HeldPages {
     });
   }
 
-  /** Carries out withdrawals of pages, mailings or deliveries: no text of their mails is written any more. Mails not started are reported at once. */
+  /**
+   * Carries out withdrawals of pages, mailings or deliveries: no text of their mails is written any more. Mails not started are reported at
+   * once.
+   */
   withdraw(withdrawals: readonly Withdrawal[]): void {
     for (const { mailing, upTo, page: id, deliveries } of withdrawals) {
       const ids = deliveries ?? [];

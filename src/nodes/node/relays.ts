@@ -44,7 +44,10 @@ export class NodeRelays implements Courier {
     return this.#pool !== null;
   }
 
-  /** Applies the relays that the controller names. Returns false if nothing has changed. Mails whose text is being written finish on the old relays. */
+  /**
+   * Applies the relays that the controller names. Returns false if nothing has changed. Mails whose text is being written finish on the old
+   * relays.
+   */
   replace(settings: NodeSettings): boolean {
     const json = JSON.stringify(settings);
     if (json === this.#received) return false;

@@ -101,8 +101,8 @@ export class SenderNode {
   }
 
   /**
-   * Takes no more pages, finishes mails whose text is being written, returns all other recipients, and signs off once NATS has all reports. While mails are in
-   * progress the node still sends heartbeats, so that the recipients of these mails are not given to another node.
+   * Takes no more pages, finishes mails whose text is being written, returns all other recipients, and signs off once NATS has all reports.
+   * While mails are in progress the node still sends heartbeats, so that the recipients of these mails are not given to another node.
    */
   async close(): Promise<void> {
     const graceMs = this.#config.SHUTDOWN_SECONDS * 1000;
