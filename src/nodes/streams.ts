@@ -99,8 +99,7 @@ const CLUSTER_REPLICAS = 3;
  * Creates missing streams and buckets, and updates limits that differ: three copies of each in a cluster, one on a single server. Throws if
  * NATS fails, for example because a cluster has lost its majority; the caller then tries again.
  *
- * Streams with the right limits are not updated, because two threads of the controller may create streams at once, and a cluster replies to
- * neither request if a stream is updated while it is created.
+ * Only one thread may create streams: if two create the same stream at once, a cluster may reply to neither.
  */
 export async function makeStreams(connection: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(connection);
@@ -129,6 +128,11 @@ export async function makeStreams(connection: NatsConnection): Promise<void> {
   for (const bucket of Object.values(BUCKET)) {
     await make(`KV_${bucket}`, {}, () => values.create(bucket, { replicas: num_replicas }));
   }
+}
+
+/** Returns true if the stream exists. Throws if NATS does not reply. */
+export async function hasStream(connection: NatsConnection, name: string): Promise<boolean> {
+  return (await findStream(await jetstreamManager(connection, { checkAPI: false }), name)) !== null;
 }
 
 /** Returns the creation times of the existing streams and buckets, by their names in JetStream. Throws if NATS does not reply. */

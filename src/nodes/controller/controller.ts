@@ -15,7 +15,7 @@ import type { Log } from '../../log.ts';
 import { connectNats } from '../connection.ts';
 import { BEAT_MS, CONTROLLER_SUBJECT, type NodeSettings } from '../protocol.ts';
 import { Refusals } from '../refusals.ts';
-import { makeStreams, STREAM } from '../streams.ts';
+import { hasStream, STREAM } from '../streams.ts';
 import { untilChoicesApplied } from './catch-up.ts';
 import { Contents } from './contents.ts';
 import { FleetRecord } from './fleet-record.ts';
@@ -241,13 +241,15 @@ export class Controller {
     }
   }
 
-  /** Reads reports in order, beginning after the last report that is on disk, for as long as the connection lasts. */
+  /**
+   * Reads reports in order, beginning after the last report that is on disk, for as long as the connection lasts. Waits while there is no
+   * stream, because the feedback thread creates the streams.
+   */
   async #takeReports(connection: NatsConnection, handoffs: NodeHandoffs): Promise<void> {
     const { signal } = this.#ending;
     for (let lastLogged = ''; !signal.aborted; ) {
       try {
-        await makeStreams(connection);
-        await this.#takeFrom(connection, handoffs);
+        if (await hasStream(connection, STREAM.results)) await this.#takeFrom(connection, handoffs);
         lastLogged = '';
       } catch (error) {
         if (signal.aborted) return;
@@ -275,7 +277,7 @@ export class Controller {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: (from.stream === created ? from.sequence : 0) + 1,
     });
-    // Reading ends with an error if the stream or its consumer no longer exists, so that both are created again.
+    // Reading ends with an error if the stream or its consumer no longer exists, so that reading starts again.
     const messages = await consumer.consume({
       max_messages: 500,
       expires: EXPIRES_MS,
