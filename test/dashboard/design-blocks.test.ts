@@ -360,6 +360,28 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
         /Component settings|\bHref\b|\bDimension|\bDecorations|\bTypography|Trait|Style Manager/i,
         language,
       );
+      const shown = await page.evaluate(() => {
+        const words: string[] = [];
+        window.editor.setComponents(
+          '<mjml><mj-body><mj-section><mj-column><mj-text title="kept">x</mj-text><mj-button>x</mj-button><mj-divider></mj-divider></mj-column></mj-section></mj-body></mjml>',
+        );
+        for (const type of ['mj-section', 'mj-divider', 'mj-button', 'mj-text']) {
+          window.editor.select(window.editor.getWrapper()?.findFirstType(type));
+          for (const field of document.querySelectorAll<HTMLInputElement>(
+            '.gjs-pn-views-container :is(option, input, .gjs-sm-label)',
+          ))
+            words.push(`[${field.placeholder ?? field.innerText}]`, field.getAttribute('aria-label') ?? '');
+        }
+        return words.join(' ');
+      });
+      t.match(shown, language === 'de' ? /\[Auto\].*\[Fett\].*\[Gestrichelt\]/s : /\[Auto\].*\[Bold\].*\[Dashed\]/s);
+      t.notMatch(shown, /\[(?:auto|normal|medium|black|none|solid|repeat|cover|rem|vh|vw|Semi-Bold)\]|eg\./, language);
+      if (language === 'de') t.notMatch(shown, /\b(?:unit|Width|Style|Color|Top|Left)\b/);
+      t.match(await markup(page), 'title="kept"', 'a setting that the panel does not show');
+      const nothing = await panels.evaluate(
+        (panel) => getComputedStyle(panel.querySelector('.gjs-traits-empty-c') ?? panel, '::after').content,
+      );
+      t.match(nothing, language === 'de' ? 'nichts einzustellen' : 'nothing to set');
       const added = () => window.editor.addComponents('<mj-navbar></mj-navbar>').map((part) => part.getName());
       t.strictSame(await page.evaluate(added), [menu], 'the name that the canvas shows');
     }

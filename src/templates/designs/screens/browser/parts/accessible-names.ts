@@ -52,7 +52,7 @@ function nameShownFields(): void {
     const property = field.closest('.gjs-sm-property, .gjs-trt-trait');
     const label = property?.querySelector('.gjs-sm-label, .gjs-label')?.textContent?.trim() ?? '';
     const radio = field.closest('.gjs-radio-item')?.textContent?.trim() ?? '';
-    const part = field.classList.contains('gjs-input-unit') ? 'unit' : radio;
+    const part = field.classList.contains('gjs-input-unit') ? say('designer.unit') : radio;
     field.setAttribute('aria-label', [label, part].filter(Boolean).join(', '));
   }
 }

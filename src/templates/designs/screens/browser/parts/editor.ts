@@ -10,6 +10,7 @@ import { fillImagePanelWhenOpened } from './image-panel.ts';
 import { insertAfterSelected } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
+import { adaptPanels } from './panel-fields.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
 import { isPicture, partTools, placePicture, saveBlockTool, showSavedBlocks } from './tools.ts';
 import { wordsOfPage } from './words.ts';
@@ -29,14 +30,6 @@ const VIEWS: [id: string, label: string][] = [
   ['open-sm', say('designer.view.style')],
   ['open-tm', say('designer.view.settings')],
 ];
-const ALIGNMENTS = ['left', 'center', 'right', 'justify'];
-/** The choices of properties of a text, by the name of the property. */
-const CHOICES = {
-  align: ALIGNMENTS,
-  'text-align': ALIGNMENTS,
-  'text-decoration': ['none', 'underline', 'line-through'],
-  'font-style': ['normal', 'italic'],
-};
 /** The media query for a window that is too narrow for the list of parts beside the mail. */
 const PHONE = '(max-width: 45rem)';
 
@@ -89,8 +82,7 @@ export async function openEditor(
     openOutline(editor, partTools(editor), [saveBlockTool(editor)]);
     void showSavedBlocks(editor);
     fillImagePanelWhenOpened(editor);
-    offerFonts(editor, brand);
-    offerChoices(editor);
+    adaptPanels(editor, brand);
     offerBrand(editor, brand, choice);
     nameFields();
     followSelection(editor);
@@ -190,22 +182,6 @@ function offerBrand(editor: Editor, brand: Brand, choice: BrandChoice | undefine
     applyBrand(editor, brand);
     tell(say('designer.brand.applied'));
   });
-}
-
-/** Offers the fonts that mail programs have in the style of texts. */
-function offerFonts(editor: Editor, { fonts }: Brand): void {
-  const options = fonts.map(({ name, stack }) => ({ id: stack, label: name }));
-  editor.StyleManager.getProperty('typography', 'font-family')?.set({ type: 'select', options });
-}
-
-/** Offers these choices as words, because the editor shows them as icons that would load from another site. */
-function offerChoices(editor: Editor): void {
-  for (const [name, ids] of Object.entries(CHOICES)) {
-    editor.StyleManager.getProperty('typography', name)?.set(
-      'options',
-      ids.map((id) => ({ id })),
-    );
-  }
 }
 
 async function makeEditor(brand: Brand): Promise<Editor> {

@@ -1,12 +1,20 @@
 /** The words of grapesjs and grapesjs-mjml in German, as far as the designer shows them. Loaded only by pages in German. */
 
+const LINES = {
+  none: 'Keine',
+  solid: 'Einfach',
+  dashed: 'Gestrichelt',
+  dotted: 'Gepunktet',
+  double: 'Doppelt',
+};
+
 /** The words of grapesjs. */
 export const editorWords = {
   domComponents: { names: { '': 'Baustein', wrapper: 'Mail', text: 'Text', image: 'Bild', link: 'Link' } },
   styleManager: {
     empty: 'Wählen Sie einen Baustein, um sein Aussehen zu ändern.',
     layer: 'Ebene',
-    fileButton: 'Bild',
+    fileButton: 'Bild wählen',
     sectors: {
       Dimension: 'Größe und Abstände',
       dimension: 'Größe und Abstände',
@@ -47,8 +55,11 @@ export const editorWords = {
       'border-bottom-right-radius-sub': 'Unten rechts',
       border: 'Rand',
       'border-detached': 'Rand',
+      'border-width': 'Breite',
       'border-width-sub': 'Breite',
+      'border-style': 'Linie',
       'border-style-sub': 'Linie',
+      'border-color': 'Farbe',
       'border-color-sub': 'Farbe',
     },
     options: {
@@ -56,6 +67,16 @@ export const editorWords = {
       'text-align': { left: 'Links', center: 'Mitte', right: 'Rechts', justify: 'Blocksatz' },
       'text-decoration': { none: 'Ohne', underline: 'Unterstrichen', 'line-through': 'Durchgestrichen' },
       'font-style': { normal: 'Normal', italic: 'Kursiv' },
+      'font-weight': { 400: 'Normal', 700: 'Fett' },
+      'border-style': LINES,
+      'border-style-sub': LINES,
+      'background-repeat': {
+        'no-repeat': 'Nur einmal',
+        repeat: 'Gekachelt',
+        'repeat-x': 'Nebeneinander',
+        'repeat-y': 'Untereinander',
+      },
+      'background-size': { auto: 'Eigene Größe', cover: 'Füllt den Baustein', contain: 'Passt in den Baustein' },
       'vertical-align': { top: 'Oben', middle: 'Mitte', bottom: 'Unten' },
     },
   },
@@ -66,16 +87,18 @@ export const editorWords = {
       labels: {
         href: 'Link',
         alt: 'Was das Bild zeigt',
-        title: 'Titel',
-        rel: 'Art des Links',
-        id: 'Name',
         src: 'Adresse des Bilds',
         name: 'Netzwerk',
         mode: 'Anordnung',
         'full-width': 'Volle Breite',
+        hamburger: 'Menüknopf auf Handys',
       },
-      attributes: {},
-      options: {},
+      attributes: { href: { placeholder: 'https://' }, alt: { placeholder: '' } },
+      options: {
+        mode: { horizontal: 'Nebeneinander', vertical: 'Untereinander' },
+        hamburger: { hamburger: 'Ja', '': 'Nein' },
+        name: { custom: 'Ein anderes' },
+      },
     },
   },
   deviceManager: { device: 'Gerät', devices: { desktop: 'Computer', tablet: 'Tablet', mobile: 'Handy' } },
