@@ -5,6 +5,7 @@
 import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { targetProblem } from '../audience/segments/broken-rules.ts';
 import { isRecomputing, markForRecompute } from '../audience/segments/recompute.ts';
+import { missingTarget } from '../audience/segments/segments.ts';
 import type { Config } from '../config.ts';
 import { readMailRule } from '../database/accounts.ts';
 import type { Db } from '../database/open.ts';
@@ -191,7 +192,11 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
   const sender = db.select().from(senders).where(eq(senders.id, send.sender_id)).get();
   if (sender === undefined || sender.deleted_at !== null) return holdFor('sender_deleted');
   if (isUnverified(db.$client, config, sender)) return holdFor('sender_unverified');
-  const broken = targetProblem(db, [...send.recipient_id, ...send.exclude_specific_recipient_id]);
+  const allTargets = [...send.recipient_id, ...send.exclude_specific_recipient_id];
+  // A target can be deleted while the send is no longer queued, for example because it waits for the verification of its sender.
+  const missing = missingTarget(db, allTargets);
+  if (missing !== null) return { held_code: 'target_missing', held_reason: missing };
+  const broken = targetProblem(db, allTargets);
   if (broken !== null) return { held_code: 'segment_broken', held_reason: broken };
   const progress: EnqueueProgress = {
     targets: send.recipient_id,

@@ -1,6 +1,7 @@
 /** A single send from its creation to its last recipient, and what holds it before it starts. */
 import PostalMime from 'postal-mime';
 import t from 'tap';
+import { releaseSendsOfSenders } from '../../src/campaigns/status.ts';
 import { holdSending, releaseSending } from '../../src/delivery/queue/holds.ts';
 import {
   addContact,
@@ -187,6 +188,42 @@ t.test('an unverified sender holds the send; verifying queues it', async (t) => 
   t.match(await sendDetails(app, utr), { status: 3, delivered: 3 });
   t.equal((await app.page('POST', `${link}x`, { form: {} })).status, 404, 'an altered link does nothing');
 });
+
+t.test(
+  'a send whose list or segment was deleted while it was a draft is held, also if an exclusion is gone',
+  async (t) => {
+    const { app, body } = await readyToSend(t, { SENDER_VERIFICATION: 'required' });
+    const rule = { select_field: ['email'], select_operator: ['contains'], value: ['ann'] };
+    for (const segment_name of ['Ann', 'Ann again'])
+      await app.one.call('POST', '/segment/store', { form: { segment_name, contact_type_id: 1, ...rule } });
+    await app.one.call('POST', '/contacts-type/add', { form: { name: 'Never' } });
+    await addContact(app.one, 2, 'Bob');
+    const excluded = ['segments_2', 'contacts_2'];
+    const toSegment = await createSend(app, { ...body, recipient_id: ['segments_1'] });
+    const withoutSegment = await createSend(app, { ...body, exclude_specific_recipient_id: excluded.slice(0, 1) });
+    const withoutList = await createSend(app, { ...body, exclude_specific_recipient_id: excluded.slice(1) });
+    app.clock.advance(RECALL);
+    await app.background();
+    t.match(await sendReport(app, toSegment), { status: 0, held_code: 'sender_unverified' });
+    for (const segment_id of [1, 2])
+      t.equal((await app.one.call('DELETE', '/segment/delete', { query: { segment_id } })).status, 200);
+    t.equal((await app.one.call('DELETE', '/contacts-type/delete', { query: { contact_type_id: 2 } })).status, 200);
+    app.db.exec('UPDATE senders SET is_verified = 1');
+    // An update without exclusions keeps those that the send has, deleted or not.
+    t.equal(
+      (await app.one.call('POST', '/single/send/update', { form: { ...body, utr: withoutSegment } })).status,
+      200,
+    );
+    releaseSendsOfSenders(app.drizzle, [1], app.clock.now(), 60);
+    app.clock.advance(RECALL);
+    await app.background();
+    const held = { status: 0, held_code: 'target_missing' };
+    t.match(await sendReport(app, toSegment), { ...held, held_reason: 'A segment it names was deleted' });
+    t.match(await sendReport(app, withoutSegment), { ...held, held_reason: 'A segment it names was deleted' });
+    t.match(await sendReport(app, withoutList), { ...held, held_reason: 'A contact type it names was deleted' });
+    t.strictSame(outboxOf(app), []);
+  },
+);
 
 t.test('a send whose launch fails is held with a reason, and the others go', async (t) => {
   const { app, body } = await readyToSend(t);

@@ -13,7 +13,7 @@ import {
 } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { conflict, notFound } from '../../errors/failure.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
 import { addressId } from '../contacts/address-rows.ts';
 import type { Address } from '../contacts/addresses.ts';
@@ -304,6 +304,25 @@ function areOwned(db: Db, accountId: number, targets: readonly Target[], kind: T
     SELECT count(*) AS owned FROM ${table}
     WHERE ${table.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${ownedBy(table, accountId)}`);
   return owned === ids.length;
+}
+
+/**
+ * Returns why a campaign cannot use these targets, as a sentence about the first that was deleted, or whose segment has a deleted contact
+ * type; null if all exist.
+ */
+export function missingTarget({ $client: client }: Db, targets: readonly Target[]): Sentence | null {
+  const code = client
+    .prepare<[string], 'held_type_deleted' | 'held_segment_deleted' | 'held_type_of_segment_deleted'>(`
+      SELECT CASE WHEN x.value ->> 'table' = 'contacts' THEN 'held_type_deleted' WHEN s.id IS NULL THEN 'held_segment_deleted'
+        ELSE 'held_type_of_segment_deleted' END
+      FROM json_each(?) x
+        LEFT JOIN segments s ON x.value ->> 'table' = 'segments' AND s.id = x.value ->> 'id' AND s.deleted_at IS NULL
+        LEFT JOIN contact_types t ON t.deleted_at IS NULL
+          AND t.id = iif(x.value ->> 'table' = 'contacts', CAST(x.value ->> 'id' AS INTEGER), s.contact_type_id)
+      WHERE t.id IS NULL ORDER BY x.key LIMIT 1`)
+    .pluck()
+    .get(JSON.stringify(targets));
+  return code === undefined ? null : sentence(code);
 }
 
 /** Returns true if the account has this segment. */
