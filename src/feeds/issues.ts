@@ -2,11 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
+import { targetProblem } from '../audience/segments/broken-rules.ts';
+import { missingTarget } from '../audience/segments/segments.ts';
 import { createSingleSend, type SingleSendDeps } from '../campaigns/single-sends.ts';
 import type { Db } from '../database/open.ts';
-import { feeds, type LanguageVersion, type Target } from '../database/schema/index.ts';
+import { isOwned } from '../database/ownership.ts';
+import { feeds, type LanguageVersion, senders, type Target, unsubscribeGroups } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { sentence } from '../errors/sentences.ts';
+import { type Sentence, sentence } from '../errors/sentences.ts';
 import { BLANK_TEMPLATE } from '../templates/mail-content.ts';
 import { nextDigest } from './digest-times.ts';
 import type { FeedItem } from './feed-item.ts';
@@ -70,6 +73,8 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
   const mail = items.length === 0 ? null : makeMail(db, due);
   inTransaction(db, () => {
     if (!isDeepStrictEqual(findDueMail(db, feedId, now), due)) return;
+    const problem = mail === null ? null : audienceProblem(db, feed);
+    if (problem !== null) return holdFeed(db, feed.id, problem, now);
     if (typeof mail === 'string') return holdFeed(db, feed.id, sentence(mail), now);
     if (mail !== null) {
       const { issue, languages } = mail;
@@ -86,6 +91,18 @@ export function makeDueIssue(deps: SingleSendDeps, feedId: number): void {
     const issue_at = hasMore ? now.getTime() : nextDigest(feed, now.getTime());
     db.update(feeds).set({ issue_at }).where(eq(feeds.id, feed.id)).run();
   });
+}
+
+/**
+ * Returns why a feed cannot send, because its sender, its group or one of its targets was deleted, or a segment among them cannot be
+ * evaluated; null if it can. Otherwise its items would be used up by single sends that are held, or reach members of a deleted segment.
+ */
+function audienceProblem(db: Db, feed: Feed): Sentence | null {
+  const { user_id: account, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id } = feed;
+  if (!isOwned(db, senders, sender_id, account)) return sentence('feed_no_sender');
+  if (!isOwned(db, unsubscribeGroups, unsubscribe_group_id, account)) return sentence('feed_no_topic');
+  const targets = [...recipient_id, ...exclude_specific_recipient_id];
+  return missingTarget(db, targets) === null ? targetProblem(db, targets) : sentence('feed_no_target');
 }
 
 /** Why the mail of a feed cannot be made: the code of a sentence. */

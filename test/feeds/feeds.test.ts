@@ -282,6 +282,48 @@ t.test('a template of its own is used, and its absence holds the feed', async (t
   t.match(await feedOf(app), { state: 'held', held_reason: /template of the feed was deleted/, waiting: 1 });
 });
 
+t.test('a feed is held with its posts once its sender, topic, list, segment or exclusion is gone', async (t) => {
+  const { app, site, id, given, must } = await started(t);
+  const gone = {
+    sender: { saved: { sender_id: 2 }, path: '/sender/delete?sender_id=2', why: /sender of the feed was deleted/ },
+    topic: { saved: { unsubscribe_group_id: 2 }, path: '/unsubscribes-groups/delete?id=2', why: /topic of the feed/ },
+    segment: { saved: { recipient_id: ['segments_1'] }, path: '/segment/delete?segment_id=1', why: /list or segment/ },
+    exclusion: {
+      saved: { exclude_specific_recipient_id: ['segments_2'] },
+      path: '/segment/delete?segment_id=2',
+      why: /list or segment/,
+    },
+    list: {
+      saved: { recipient_id: ['contacts_1', 'contacts_2'] },
+      path: '/contacts-type/delete?contact_type_id=2',
+      why: /list or segment/,
+    },
+  };
+  await must('/sender/save', SHOP_SENDER);
+  await must('/unsubscribes-groups/save', { group_name: 'Old', description: 'Old', is_display: 1 });
+  await must('/contacts-type/add', { name: 'Old' });
+  const rule = { select_field: ['first_name'], select_operator: ['is'], value: ['Anna'] };
+  for (const segment_name of ['To', 'Without'])
+    await must('/segment/store', { segment_name, contact_type_id: 1, ...rule });
+  const ids = [1];
+  for (const [what, { saved, path, why }] of Object.entries(gone)) {
+    await must('/feeds/save', { ...given, id, ...saved });
+    t.equal((await app.one.call('DELETE', path)).status, 200, what);
+    ids.unshift(ids.length + 1);
+    await again(app, site, ids);
+    t.match(await feedOf(app), { state: 'held', held_reason: why, waiting: 1 }, what);
+    await must('/feeds/save', { ...given, id });
+    await must('/feeds/decide', { id, what: 'send' });
+    await send(app);
+    t.match((await subjects(app)).at(-1), `Item ${ids[0]} for Anna`, `${what}: sent once another is chosen`);
+  }
+  t.equal(
+    app.db.prepare('SELECT count(*) FROM single_sends').pluck().get(),
+    5,
+    'no campaign is made that cannot be sent',
+  );
+});
+
 t.test('the preview shows what would be sent, and sends and remembers nothing', async (t) => {
   const { app, site, id } = await started(t, { rhythm: 'weekly' });
   const preview = async () => (await app.one.call('GET', '/feeds/preview', { query: { id } })).body.message.preview;

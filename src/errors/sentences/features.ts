@@ -94,6 +94,10 @@ export const FEATURE_SENTENCES = {
     'The feed has {count} new posts at once, which is more often a mistake of the feed than news. Look at the posts, then send or skip them.',
   feed_all_unknown:
     'All {count} posts of the feed are new, as if the feed had changed the IDs of its posts. Look at the posts, then send or skip them.',
+  feed_no_sender: 'The sender of the feed was deleted. Choose another one, then send or skip the waiting posts.',
+  feed_no_topic: 'The topic of the feed was deleted. Choose another one, then send or skip the waiting posts.',
+  feed_no_target:
+    'A list or segment that the feed names was deleted. Choose the recipients again, then send or skip the waiting posts.',
   feed_no_template:
     'The template of the feed was deleted or has no content. Choose another one, then send or skip the waiting posts.',
   feed_mail_large:

@@ -96,6 +96,12 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
     'Der Feed hat auf einmal {count} neue Beiträge. Das ist häufiger ein Fehler des Feeds als echte Neuigkeiten. Sehen Sie sich die Beiträge an, und senden oder überspringen Sie sie dann.',
   feed_all_unknown:
     'Alle {count} Beiträge sind neu, als hätte der Feed seinen Beiträgen andere Kennungen gegeben. Sehen Sie sich die Beiträge an, und senden oder überspringen Sie sie dann.',
+  feed_no_sender:
+    'Der Absender des Feeds wurde gelöscht. Wählen Sie einen anderen, und senden oder überspringen Sie dann die wartenden Beiträge.',
+  feed_no_topic:
+    'Das Thema des Feeds wurde gelöscht. Wählen Sie ein anderes, und senden oder überspringen Sie dann die wartenden Beiträge.',
+  feed_no_target:
+    'Eine Liste oder ein Segment des Feeds wurde gelöscht. Wählen Sie die Empfänger neu, und senden oder überspringen Sie dann die wartenden Beiträge.',
   feed_no_template:
     'Die Vorlage des Feeds wurde gelöscht oder ist leer. Wählen Sie eine andere, und senden oder überspringen Sie dann die wartenden Beiträge.',
   feed_mail_large:
