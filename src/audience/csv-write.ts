@@ -32,10 +32,12 @@ function cellOf(value: CsvValue): string {
   return TO_QUOTE.test(text) ? quoted(text) : text;
 }
 
-/** Returns the text of a cell with its formulas escaped, and without NUL characters, which spreadsheets do not read. */
+/**
+ * Returns the text of a cell without NUL characters, which spreadsheets do not read, and with its formulas escaped. A formula can begin
+ * where a NUL character was removed.
+ */
 function textOf(value: string): string {
-  const text = escapeFormula(value);
-  return text.includes('\0') ? text.replaceAll('\0', '') : text;
+  return escapeFormula(value.includes('\0') ? value.replaceAll('\0', '') : value);
 }
 
 function quoted(cell: string): string {

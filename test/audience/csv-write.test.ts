@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { writeToString } from 'fast-csv';
 import t from 'tap';
 import { escapeFormula, unescapeFormula } from '../../src/audience/csv-write.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
 import { anyTable, anyText, write } from './import/csv-files.ts';
 
 t.test('cells that a spreadsheet would run as formulas are escaped', async (t) => {
@@ -28,6 +30,18 @@ t.test('cells that a spreadsheet would run as formulas are escaped', async (t) =
     `"'=a","b"\r\n'=1+1,'-5\r\nx,\r\n`,
   );
   t.equal(await write(['a', 'b'], []), '"a","b"\r\n', 'the header is there without rows');
+});
+
+t.test('a formula behind a NUL character, which is left out, is escaped', async (t) => {
+  t.equal(await write(['\0=a'], [['\0=1+1', 'a;\0-1', '\0\0@x']]), `"'=a"\r\n'=1+1,a;'-1,'@x\r\n`);
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/custom-fields/save', { field_name: 'company', field_type: 'text' });
+  const contact = { contact_type_id: 1, email: 'a@example.org', country: 1, 'custom_field[company]': '\0=1+1' };
+  await must('/contacts/add', contact);
+  const { text } = await app.one.call('GET', '/contacts/export', { query: { contact_type_id: 1 } });
+  t.match(text, /,'=1\+1/);
 });
 
 t.test('property: unescaping gives back every escaped cell', async () => {
