@@ -367,6 +367,8 @@ const RULE_COLUMNS = [
   { table: 'segments', column: 'value', isJson: true },
   { table: 'segments', column: 'rules', isJson: true },
   { table: 'automations', column: 'trigger_filter', isJson: false },
+  { table: 'automations', column: 'trigger_value', isJson: false },
+  { table: 'automation_schedules', column: 'event_filter', isJson: false },
   { table: 'contact_jobs', column: 'filter', isJson: true },
   { table: 'contact_jobs', column: 'place', isJson: false },
 ] as const;

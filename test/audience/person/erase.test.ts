@@ -11,6 +11,7 @@ import { recordBounce } from '../../../src/delivery/feedback/bounces/record.ts';
 import { isoTimestamp } from '../../../src/time/clock.ts';
 import { COMMAND_LINE } from '../../../src/users/audit.ts';
 import { startApp } from '../../support/app.ts';
+import { withPaths } from '../../support/automations.ts';
 import { mustSucceed, sendCampaign } from '../../support/campaign.ts';
 
 t.test('erasing a person removes every address they ever had from the bytes of the file and its log', async (t) => {
@@ -92,6 +93,22 @@ t.test('erasing a person removes every address they ever had from the bytes of t
     const again = await app.one.call('POST', '/contacts/add', { form: { contact_type_id: 1, country: 1, email } });
     t.match(again.body.errors, { email: [/erased/] });
   }
+});
+
+t.test('the filters and values by which automations wait or begin name an erased address by its code', async (t) => {
+  const { app, step, series, call, join } = await withPaths(t);
+  await join('gone');
+  const filter = 'referrer = gone@example.org';
+  await step({ kind: 'wait_until', until: 'event', event: 'cart', event_filter: filter, timeout_hours: 4 });
+  const trigger = { trigger: 'field', trigger_field: 'email', trigger_value: 'Gone@example.org' };
+  t.equal((await call('/automations/update', trigger)).status, 200);
+  t.equal((await app.one.call('POST', '/contacts/person/erase', { form: { contact_id: 1 } })).status, 200);
+  const { steps, trigger_value } = await series();
+  t.match(
+    steps.find(({ kind }: { kind: string }) => kind === 'wait_until').event_filter,
+    /^referrer = erased:[\da-f]+$/,
+  );
+  t.match(trigger_value, /^erased:[\da-f]+$/);
 });
 
 t.test('the earlier addresses of an erased person are removed in steps of their own, also after a kill', async (t) => {
