@@ -12,7 +12,7 @@ import { AUTOMATION_STATUS, type automations } from '../database/schema/index.ts
 import { inTransaction } from '../database/transaction.ts';
 import { FIRST_ZONE } from '../delivery/timing/local-times.ts';
 import { findZone, type Place, placeColumns } from '../delivery/timing/place-zones.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, dayOf } from '../time/clock.ts';
 import { addDays, toUtc, yearlyDays } from '../time/zones.ts';
 import { DAY_MS } from '../units.ts';
 
@@ -263,9 +263,8 @@ function daysBetween(
   to: number,
 ): Day[] {
   const days: Day[] = [];
-  const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  const last = addDays(dateOf(to), 1);
-  for (let date = addDays(dateOf(from), -1); date <= last; date = addDays(date, 1)) {
+  const last = addDays(dayOf(to), 1);
+  for (let date = addDays(dayOf(from), -1); date <= last; date = addDays(date, 1)) {
     if (hourIn(LAST_ZONE, date, trigger_hour) <= from || hourIn(FIRST_ZONE, date, trigger_hour) > to) continue;
     const meant = addDays(date, trigger_before === 1 ? trigger_days : -trigger_days);
     for (const day of trigger_yearly === 1 ? yearlyDays(meant) : [meant.slice(5)]) days.push({ date, meant, day });

@@ -1,4 +1,4 @@
-/** The clock, which tests replace by a controllable one, and the two formats of times in records. */
+/** The clock, which tests replace by a controllable one, and the formats of days and times in records. */
 
 export interface Clock {
   /** The wall clock. */
@@ -32,6 +32,11 @@ export function isoTimestamp(moment: Date): string {
 /** Formats a moment as `YYYY-MM-DD HH:MM:SS` in UTC, the format of sent_at, live_at and send_at. */
 export function plainTimestamp(moment: Date): string {
   return moment.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length).replace('T', ' ');
+}
+
+/** Formats the day of a moment (a `Date` or epoch milliseconds) as `YYYY-MM-DD` in UTC. */
+export function dayOf(moment: Date | number): string {
+  return new Date(moment).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
 /** The value of a time that does not exist yet, in fields of records that are never null. */

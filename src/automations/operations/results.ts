@@ -10,7 +10,7 @@ import { type Difference, watchedDifference, watchedMeans } from '../../delivery
 import { withinShare } from '../../http/account-share.ts';
 import { integer, isoTimestampSchema, nullable } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { isoTimestamp } from '../../time/clock.ts';
+import { dayOf, isoTimestamp } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
 import { requireAutomation } from '../automations.ts';
 import { ByUtr } from './automations.ts';
@@ -137,7 +137,8 @@ const newCounts = (): Counts => ({
   values: new Map(),
 });
 
-const dayOf = (moment: number) => Math.floor(moment / DAY_MS);
+/** Returns the number of the UTC day of a moment, counted from 1970-01-01. */
+const dayNumber = (moment: number) => Math.floor(moment / DAY_MS);
 const addTo = (counts: Map<number, number>, day: number) => counts.set(day, (counts.get(day) ?? 0) + 1);
 
 function comparedGoal(treated: Counts, held: Counts, elapsed: number) {
@@ -154,7 +155,7 @@ function comparedGoal(treated: Counts, held: Counts, elapsed: number) {
 function daysOf(treated: Counts, held: Counts, now: number) {
   if (treated.people === 0 || held.people === 0) return [];
   const first = Math.max(...[treated, held].map(({ enteredOn }) => Math.min(...enteredOn.keys())));
-  const last = dayOf(now);
+  const last = dayNumber(now);
   // The clock was set back since the first entry.
   if (last < first) return [];
   const step = Math.ceil((last - first + 1) / MAX_POINTS);
@@ -170,7 +171,7 @@ function daysOf(treated: Counts, held: Counts, now: number) {
     const heldOn = groupOn(held, day);
     const { low, high } = watchedDifference(treatedOn, heldOn, PAIRS);
     return {
-      day: isoTimestamp(new Date(day * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
+      day: dayOf(day * DAY_MS),
       treated: treatedOn.successes / treatedOn.people,
       held_out: heldOn.successes / heldOn.people,
       low,
@@ -237,10 +238,10 @@ async function countResults(client: Database, automation: number, since: number)
     for (const entry of first) {
       const counts = groupOf(entry);
       counts.people++;
-      addTo(counts.enteredOn, dayOf(entry.entered_at));
+      addTo(counts.enteredOn, dayNumber(entry.entered_at));
       if (entry.goal_at === null) continue;
       counts.reached++;
-      addTo(counts.reachedOn, dayOf(entry.goal_at));
+      addTo(counts.reachedOn, dayNumber(entry.goal_at));
     }
     for (const { currency, value, ...contact } of values.all(JSON.stringify(first))) {
       const { values: groupValues } = groupOf(contact);

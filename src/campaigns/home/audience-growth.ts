@@ -1,6 +1,7 @@
 /** Counts how the audience of an account grows: contacts added and deleted, unsubscribes and suppressions on each day of the last year. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
+import { dayOf } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
 
 type AudienceChange = 'added' | 'unsubscribed' | 'suppressed';
@@ -21,27 +22,24 @@ const PAGE_ROWS = 2000;
 const DELETIONS_FRESH_MS = 30_000;
 
 /** The tables of the changes, whose ids ascend in time, and SQL that is true for the rows that count. */
-const SOURCES: Record<AudienceChange, { table: string; counts: string }> = {
-  added: { table: 'contacts', counts: 'true' },
+const SOURCES: readonly { change: AudienceChange; table: string; isCounted: string }[] = [
+  { change: 'added', table: 'contacts', isCounted: 'true' },
   // A complaint is also a suppression, and counts only as a suppression.
-  unsubscribed: { table: 'consent_log', counts: "action = 'unsubscribed' AND source <> 'complaint'" },
-  suppressed: { table: 'suppressions', counts: 'true' },
-};
+  { change: 'unsubscribed', table: 'consent_log', isCounted: "action = 'unsubscribed' AND source <> 'complaint'" },
+  { change: 'suppressed', table: 'suppressions', isCounted: 'true' },
+];
 
 /** Returns the number of contacts at the end of each of the last months, computed back from the present number by the changes of each day. */
 export function monthsOf(contacts: number, days: readonly AudienceDay[]): { month: string; contacts: number }[] {
-  const atEnd = new Map<string, number>();
+  const months: { month: string; contacts: number }[] = [];
   let count = contacts;
   for (const { day, added, deleted } of days.toReversed()) {
     const month = day.slice(0, 'YYYY-MM'.length);
-    if (!atEnd.has(month)) atEnd.set(month, count);
-    // Contacts who were deleted with their list are not in the counts of a day, so without them the number could fall below zero.
+    if (months[0]?.month !== month) months.unshift({ month, contacts: count });
+    // Contacts whose list was deleted count on no day as deleted, so the number could fall below zero.
     count = Math.max(0, count - added + deleted);
   }
-  return [...atEnd]
-    .map(([month, contacts]) => ({ month, contacts }))
-    .reverse()
-    .slice(-MONTHS);
+  return months.slice(-MONTHS);
 }
 
 /** Counts the changes of audiences by day. Keep one instance for each connection, because it reads only rows that it has not counted yet. */
@@ -77,27 +75,24 @@ export class AudienceGrowth {
   /** Counts the rows that were added since the last count, and drops the counts of days before `firstDay`. */
   async #countNew(firstDay: string): Promise<void> {
     for (const key of this.#counts.keys()) if (key.slice(key.indexOf(' ') + 1) < firstDay) this.#counts.delete(key);
-    for (const [name, { table, counts }] of Object.entries(SOURCES) as [
-      AudienceChange,
-      (typeof SOURCES)[AudienceChange],
-    ][]) {
+    for (const { change, table, isCounted } of SOURCES) {
       const page = this.#client.prepare<
         [number],
         { user_id: number; day: string; count: number; rows: number; last: number }
       >(`
-        SELECT user_id, substr(created_at, 1, 10) AS day, sum(${counts}) AS count, count(*) AS rows, max(id) AS last
+        SELECT user_id, substr(created_at, 1, 10) AS day, sum(${isCounted}) AS count, count(*) AS rows, max(id) AS last
         FROM (SELECT * FROM ${table} WHERE id > ? ORDER BY id LIMIT ${PAGE_ROWS}) GROUP BY 1, 2`);
-      let after = this.#counted.get(name) ?? this.#lastBefore(table, firstDay);
+      let after = this.#counted.get(change) ?? this.#lastBefore(table, firstDay);
       for (let isCut = true; isCut; ) {
         const groups = page.all(after);
         for (const { user_id, day, count } of groups) {
           const key = `${user_id} ${day}`;
           const known = this.#counts.get(key) ?? { added: 0, unsubscribed: 0, suppressed: 0 };
-          known[name] += count;
+          known[change] += count;
           if (day >= firstDay) this.#counts.set(key, known);
         }
         after = Math.max(after, ...groups.map(({ last }) => last));
-        this.#counted.set(name, after);
+        this.#counted.set(change, after);
         isCut = groups.reduce((sum, { rows }) => sum + rows, 0) === PAGE_ROWS;
         if (isCut) await setImmediate();
       }
@@ -144,9 +139,4 @@ export class AudienceGrowth {
     this.#deletions.set(accountId, { at: now, byDay });
     return byDay;
   }
-}
-
-/** Returns the day (UTC, YYYY-MM-DD) of a time in epoch milliseconds. */
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

@@ -2,6 +2,7 @@
 
 import type { Database } from 'better-sqlite3';
 import type { nodeDays, senderNodes } from '../../database/schema/index.ts';
+import { dayOf } from '../../time/clock.ts';
 
 /** A node that has not been recorded for this long counts as silent, even if the background thread is not running. */
 const SILENT_AFTER_MS = 12_000;
@@ -19,5 +20,5 @@ export function listSenderNodes(client: Database, now: number): SenderNode[] {
        ifnull(d.given, 0) AS given, ifnull(d.accepted, 0) AS accepted, ifnull(d.deferred, 0) AS deferred, ifnull(d.refused, 0) AS refused
      FROM sender_nodes n LEFT JOIN node_days d ON d.name = n.name AND d.day = @today
      ORDER BY n.name, n.heard_at DESC LIMIT ${MAX_NODES}`)
-    .all({ silent: now - SILENT_AFTER_MS, today: new Date(now).toISOString().slice(0, 'YYYY-MM-DD'.length) });
+    .all({ silent: now - SILENT_AFTER_MS, today: dayOf(now) });
 }

@@ -6,13 +6,13 @@ import type { Database } from 'better-sqlite3';
 import { domainOf } from '../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
-import { isoTimestamp } from '../../time/clock.ts';
+import { dayOf, isoTimestamp } from '../../time/clock.ts';
 import { toUtc, wallClock } from '../../time/zones.ts';
 import { domainGroup } from '../pacing/mailbox-providers.ts';
 import { limitOfGroup } from '../pacing/paced-groups.ts';
 import { DUE } from '../queue/due.ts';
 import { findZone, type Place, placeColumns } from '../timing/place-zones.ts';
-import { dayOf, findWarmUp, volumeAfter } from '../warm-up/plans.ts';
+import { findWarmUp, volumeAfter } from '../warm-up/plans.ts';
 import { findWatch } from '../watch/watched-mailings.ts';
 import { type CheckedRule, checked, findContactAt, minuteOf, type Question } from './why.ts';
 

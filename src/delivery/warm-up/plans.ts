@@ -5,7 +5,8 @@
 import type { Database } from 'better-sqlite3';
 import { asciiDomain, domainOf } from '../../audience/contacts/addresses.ts';
 import type { warmUps } from '../../database/schema/index.ts';
-import { DAY_MS } from '../../units.ts';
+import { dayOf } from '../../time/clock.ts';
+import { addDays } from '../../time/zones.ts';
 
 type WarmUp = typeof warmUps.$inferSelect;
 
@@ -182,16 +183,6 @@ export interface Progress {
   mails: number;
 }
 
-/** Returns the UTC day of a moment, YYYY-MM-DD. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 'YYYY-MM-DD'.length);
-}
-
-/** Returns the day that is `days` days later, YYYY-MM-DD. */
-export function dayAfter(day: string, days = 1): string {
-  return dayOf(new Date(Date.parse(day) + days * DAY_MS));
-}
-
 /** Returns the volume of the day after `step` used days; null once the plan is over. */
 export function volumeAfter({ volume, growth, until_volume }: Plan, step: number): number | null {
   const mails = Math.floor(volume * (1 + growth / 100) ** step);
@@ -202,7 +193,7 @@ export function volumeAfter({ volume, growth, until_volume }: Plan, step: number
 export function lastDay(plan: Plan, { step }: Progress, today: string): string {
   let days = 0;
   while (days < MAX_DAYS && volumeAfter(plan, step + days) !== null) days++;
-  return dayAfter(today < plan.starts_on ? plan.starts_on : today, days);
+  return addDays(today < plan.starts_on ? plan.starts_on : today, days);
 }
 
 /** Returns the day on which the last of this number of waiting mails is expected to be sent. */
@@ -210,9 +201,9 @@ export function expectedDay(plan: Plan, { step, mails }: Progress, waiting: numb
   let remaining = waiting;
   for (let days = 0; days < MAX_DAYS; days++) {
     const volume = volumeAfter(plan, step + days);
-    if (volume === null) return dayAfter(today, days);
+    if (volume === null) return addDays(today, days);
     remaining -= days === 0 ? Math.max(0, volume - mails) : volume;
-    if (remaining <= 0) return dayAfter(today, days);
+    if (remaining <= 0) return addDays(today, days);
   }
-  return dayAfter(today, MAX_DAYS);
+  return addDays(today, MAX_DAYS);
 }

@@ -3,10 +3,11 @@
  * claims it, and uncounted if it was not sent, so a crash can only lower the number of mails that are sent.
  */
 import type { Database } from 'better-sqlite3';
-import type { Clock } from '../../time/clock.ts';
+import { type Clock, dayOf } from '../../time/clock.ts';
+import { addDays } from '../../time/zones.ts';
 import { HOUR_MS, MINUTE_MS } from '../../units.ts';
 import type { OpenMailing } from '../queue/mailing-state.ts';
-import { countMails, dayAfter, dayOf, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
+import { countMails, endWarmUp, findWarmUp, isAnyWarmingUp, volumeAfter } from './plans.ts';
 
 /**
  * The shortest time over which the volume of a day is spread, in milliseconds. The remaining volume is spread over the rest of the day, but
@@ -121,7 +122,7 @@ export class WarmUps {
       return null;
     }
     const left = Math.max(0, volume - warmUp.mails);
-    const restMs = Date.parse(dayAfter(day)) - now.getTime();
+    const restMs = Date.parse(addDays(day, 1)) - now.getTime();
     return {
       id: warmUp.id,
       day,

@@ -8,7 +8,7 @@ import { inTransaction } from '../../database/transaction.ts';
 import { stored } from '../../errors/stored.ts';
 import { identifier, integer, nullable, zeroOrOne } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { isoTimestamp } from '../../time/clock.ts';
+import { dayOf, isoTimestamp } from '../../time/clock.ts';
 import { auditBy } from '../../users/audit.ts';
 import { lastBackupAt, recordBackup } from './last-backup.ts';
 
@@ -85,7 +85,7 @@ export const makeBackup = operation({
     };
     try {
       await lock.write(() => inTransaction(db, note), NOTE_MS);
-      const name = `sendlark-${now.toISOString().slice(0, 'YYYY-MM-DD'.length)}.db`;
+      const name = `sendlark-${dayOf(now)}.db`;
       return { name, size: (await file.stat()).size, body: file.createReadStream() };
     } catch (error) {
       await file.close();

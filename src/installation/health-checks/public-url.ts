@@ -9,6 +9,7 @@ import { findNamedValue, writeNamedValue } from '../../database/named-values.ts'
 import type { Tokens } from '../../delivery/links/tokens.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { parseJson } from '../../json.ts';
+import { dayOf } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
 import { type CheckResult, type Finding, type KeptFinding, keptFinding, readFinding } from './finding.ts';
 
@@ -108,7 +109,7 @@ function certificateOf(socket: TLSSocket): Certificate {
 function judge(url: string, answer: Answer, isProof: (proof: string) => boolean, now: number): CheckResult {
   const { host } = new URL(url);
   const { status, location, certificate } = answer;
-  const day = certificate?.endsAt.toISOString().slice(0, 'YYYY-MM-DD'.length) ?? '';
+  const day = certificate === null ? '' : dayOf(certificate.endsAt);
   if (certificate?.fault)
     return { state: 'fail', ...certificateFault(certificate.fault, { host, day, ...certificate }) };
   if (status >= 300 && status < 400 && location !== '') {

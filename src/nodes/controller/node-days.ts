@@ -4,6 +4,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { Outcome } from '../../delivery/transport/courier.ts';
+import { dayOf } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
 
 /** Mailbox providers forget a network address that sent nothing for this long, so the warm-up of its node begins again. */
@@ -165,8 +166,4 @@ export class NodeDays {
 
 function noneEnded(): Day['ended'] {
   return { accepted: 0, deferred: 0, refused: 0, returned: 0 };
-}
-
-function dayOf(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

@@ -5,19 +5,13 @@
 import Type, { type Static } from 'typebox';
 import { asciiDomain } from '../../audience/contacts/addresses.ts';
 import { inTransaction } from '../../database/transaction.ts';
-import {
-  DEFAULT_PLAN,
-  dayAfter,
-  dayOf,
-  listWarmUps,
-  removeWarmUp,
-  saveWarmUp,
-  WARM_UP_STATES,
-} from '../../delivery/warm-up/plans.ts';
+import { DEFAULT_PLAN, listWarmUps, removeWarmUp, saveWarmUp, WARM_UP_STATES } from '../../delivery/warm-up/plans.ts';
 import { invalid, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { choice, integer, line } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
+import { dayOf } from '../../time/clock.ts';
+import { addDays } from '../../time/zones.ts';
 import { auditBy } from '../../users/audit.ts';
 import { listSenderDomains } from '../domains.ts';
 
@@ -94,7 +88,7 @@ export const changeWarmUp = operation({
     const domain = asciiDomain(fields.domain);
     const known = listSenderDomains(db, config, accountId).some((sender) => sender.domain === domain);
     if (domain === null || !known) throw invalid('domain', sentence('warm_up_no_sender'));
-    if (!isDay(starts_on) || starts_on < dayAfter(today, -YEAR) || starts_on > dayAfter(today, YEAR))
+    if (!isDay(starts_on) || starts_on < addDays(today, -YEAR) || starts_on > addDays(today, YEAR))
       throw invalid('starts_on', sentence('warm_up_day'));
     if (until_volume <= volume) throw invalid('until_volume', sentence('warm_up_until'));
     const save = () => {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { shownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import type { ById } from '../../http/pages/layout.ts';
+import { dayOf } from '../../time/clock.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
 import { Badge, Empty } from '../../ui/components/surface.tsx';
 import { Table } from '../../ui/components/table.tsx';
@@ -49,7 +50,7 @@ export async function senderScreens(app: FastifyInstance): Promise<void> {
       const onlyRelay = relay !== undefined && usesStoredRelays ? relay : null;
       return verification === undefined ? [] : [{ ...sender, ...verification, onlyRelay }];
     });
-    const warmUp = { warmUps, form, today: clock.now().toISOString().slice(0, 'YYYY-MM-DD'.length) };
+    const warmUp = { warmUps, form, today: dayOf(clock.now()) };
     const dns = { now: clock.now(), isOperator, domains, watch: findWatch(request, domains, clock.now()) };
     const content = <Senders rows={rows} warmUp={warmUp} {...dns} />;
     return sendSettings(request, reply, 'senders', content, problem);
