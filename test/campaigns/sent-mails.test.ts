@@ -79,6 +79,18 @@ for (const mode of ['totals', 'consent', 'off'])
     for (const { raw, answer } of await compared(app)) t.equal(answer?.text, raw);
   });
 
+t.test('mails whose results could not be written at once are kept when the results are written', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/sending/mails/save', KEEPS);
+  app.db.exec("CREATE TEMP TRIGGER full BEFORE INSERT ON main.sent_mails BEGIN SELECT raise(ABORT, 'disk full'); END");
+  await t.rejects(send(app, body), /disk full/);
+  app.db.exec('DROP TRIGGER temp.full');
+  await app.background();
+  const mails = await compared(app);
+  t.equal(mails.length, 3);
+  for (const { raw, answer } of mails) t.equal(answer?.text, raw);
+});
+
 t.test('the bytes of a large mail are the same', async (t) => {
   const { app, body } = await readyToSend(t);
   await app.one.call('POST', '/sending/mails/save', KEEPS);

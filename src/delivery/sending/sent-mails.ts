@@ -15,7 +15,7 @@ import type { SentFacts, SentRecipient } from '../queue/sent-mail.ts';
 /** How long the data from which a mail was made is kept, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
 /** The number of rows that one transaction removes. */
-const ROWS = 500;
+const REMOVED_ROWS = 500;
 
 /** A message that is being handed off, of an account that keeps mails as sent. */
 export class OutgoingMessage {
@@ -73,6 +73,8 @@ export class SentMails {
   #mails: OutgoingMail[] = [];
   /** The rows by the facts that mails have in common. Each preparation of a mailing makes a new object of facts. */
   #facts = new WeakMap<CommonFacts, FactsRow>();
+  /** False from `write` to `clear`. */
+  #isCommitted = true;
 
   constructor(client: Database) {
     this.#client = client;
@@ -92,6 +94,9 @@ export class SentMails {
    * Writes the added mails. Call it inside the transaction that records the results, and call `clear` after the transaction has committed.
    */
   write(): void {
+    // The rows of a transaction that did not commit do not exist.
+    if (!this.#isCommitted) this.#facts = new WeakMap();
+    this.#isCommitted = false;
     for (const mail of this.#mails) {
       const { claim, renderedAt, digest } = mail;
       this.#client.prepare(ADD).run({
@@ -106,8 +111,10 @@ export class SentMails {
     }
   }
 
+  /** Forgets the written mails. */
   clear(): void {
     this.#mails = [];
+    this.#isCommitted = true;
   }
 
   /**
@@ -151,8 +158,8 @@ export function removeOldSentMails(client: Database, now: number): boolean {
   client
     .transaction(() => {
       const { mails, facts } = before;
-      client.prepare(`DELETE FROM sent_mails WHERE delivery_id IN (${OLD_MAILS} LIMIT ${ROWS})`).run({ mails });
-      client.prepare(`DELETE FROM sent_facts WHERE id IN (${OLD_FACTS} LIMIT ${ROWS})`).run({ facts });
+      client.prepare(`DELETE FROM sent_mails WHERE delivery_id IN (${OLD_MAILS} LIMIT ${REMOVED_ROWS})`).run({ mails });
+      client.prepare(`DELETE FROM sent_facts WHERE id IN (${OLD_FACTS} LIMIT ${REMOVED_ROWS})`).run({ facts });
     })
     .immediate();
   return true;
