@@ -14,6 +14,9 @@ import { readStored, stored } from '../errors/stored.ts';
 import { findSingleSendMailing } from './single-sends.ts';
 import { holdQueuedSends, queuedSends } from './status.ts';
 
+/** The number of single sends written in one step, because a send can be large. */
+const STEP_SENDS = 1;
+
 /** A recorded single send that is to be written. Its `updated_at` tells whether it has changed since it was recorded. */
 type RecordedSend = ReturnType<typeof queuedSends>[number];
 
@@ -42,7 +45,7 @@ export async function finishHolds(db: Db): Promise<void> {
     const { sends, held_code, held_reason, now }: RecordedHold = JSON.parse(given);
     const reason = { held_code, held_reason: readStored(held_reason) };
     const hold = (send: RecordedSend) => holdQueuedSends(db, isUnchanged(send), reason, now);
-    await finishItems(db.$client, id, sends, (nextSends) => nextSends.forEach(hold), 1);
+    await finishItems(db.$client, id, sends, (nextSends) => nextSends.forEach(hold), STEP_SENDS);
   }
 }
 
@@ -85,7 +88,13 @@ async function finishDeletion(
   remove: (send: RecordedSend) => number[],
 ): Promise<number[]> {
   const cancelled: number[] = [];
-  await finishItems(db.$client, record, sends, (nextSends) => void cancelled.push(...nextSends.flatMap(remove)), 1);
+  await finishItems(
+    db.$client,
+    record,
+    sends,
+    (nextSends) => void cancelled.push(...nextSends.flatMap(remove)),
+    STEP_SENDS,
+  );
   return cancelled;
 }
 

@@ -85,10 +85,13 @@ export function requireNumber(text: string, name: string): number {
   return Number(text);
 }
 
-/** Runs the entry of `forms` that the first word names. Throws UsageError if the word names no entry. */
-export function choose(call: Call, forms: Record<string, (call: Call) => Promise<void> | void>): Promise<void> | void {
+/** Runs the subcommand that the first word names. Throws UsageError if there is no such subcommand. */
+export function choose(
+  call: Call,
+  subcommands: Record<string, (call: Call) => Promise<void> | void>,
+): Promise<void> | void {
   const [word = '', ...words] = call.words;
-  const form = Object.hasOwn(forms, word) ? forms[word] : undefined;
-  if (form === undefined) throw new UsageError(`Say what to do: ${Object.keys(forms).join(', ')}`);
-  return form({ ...call, words });
+  const run = Object.hasOwn(subcommands, word) ? subcommands[word] : undefined;
+  if (run === undefined) throw new UsageError(`Say what to do: ${Object.keys(subcommands).join(', ')}`);
+  return run({ ...call, words });
 }

@@ -2,7 +2,7 @@
 
 import { mailWaitsReason } from '../delivery/queue/holds.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
-import { recordOf } from '../installation/operations.ts';
+import { senderNodeRecord } from '../installation/operations.ts';
 import { type Command, requireWords } from './command.ts';
 import { withDatabase } from './database.ts';
 
@@ -18,7 +18,7 @@ Below the list are the reason why mail waits, if any waits, and the replies of S
     requireWords(call);
     const now = Date.now();
     const { list, reason } = await withDatabase(({ $client }) => ({
-      list: listSenderNodes($client, now).map((node) => recordOf(node, now)),
+      list: listSenderNodes($client, now).map((node) => senderNodeRecord(node, now)),
       reason: mailWaitsReason($client),
     }));
     const rows = list.map(({ warm_up: warmUp, ...node }) => [

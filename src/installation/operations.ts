@@ -300,14 +300,14 @@ export const listNodes = operation({
     const isUsed = config.NATS_URL.length > 0;
     const now = clock.now().getTime();
     return {
-      nodes: isUsed ? listSenderNodes(db.$client, now).map((node) => recordOf(node, now)) : [],
+      nodes: isUsed ? listSenderNodes(db.$client, now).map((node) => senderNodeRecord(node, now)) : [],
       fleet: { is_used: isUsed ? 1 : 0, version: VERSION, waits_reason: mailWaitsReason(db.$client) },
     };
   },
 });
 
 /** Returns a node in the form of the API at `now`, epoch milliseconds. */
-export function recordOf(node: SenderNode, now: number): Node {
+export function senderNodeRecord(node: SenderNode, now: number): Node {
   const { run, name, version, state, refusal, rate, capacity, load, heard_at, lease_until } = node;
   const { ceiling, given, accepted, deferred, refused } = node;
   const leftToday = ceiling === null ? Number.POSITIVE_INFINITY : Math.max(0, ceiling - given);

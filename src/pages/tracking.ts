@@ -66,6 +66,7 @@ export async function trackingPages(app: FastifyInstance, source: RecipientSourc
     if (url === null) return null;
     if (!url.includes('((')) return mergeUrl(url, {});
     const values = await source.readValues(ids, 'click', token);
+    // The size is checked before the URL is merged, because the URL may repeat a long value any number of times.
     new MergedSize({ subject: '', html: [], text: scan(url, 'url') }).requireFits((name) => values[name]);
     return mergeUrl(url, values);
   }

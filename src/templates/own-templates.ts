@@ -5,6 +5,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { Db } from '../database/open.ts';
 import { ownedRecord } from '../database/ownership.ts';
 import { ownTemplates } from '../database/schema/index.ts';
+import { inTransaction } from '../database/transaction.ts';
 import { renderTemplate } from '../delivery/compiling/compile.ts';
 import { conflict, Failure, notFound } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
@@ -84,7 +85,7 @@ export async function addMissingTemplates(
         addTemplate(deps, accountId, name, { json_code: '', html_code });
     };
     try {
-      deps.db.$client.transaction(add).immediate();
+      inTransaction(deps.db, add);
     } catch (error) {
       if (error instanceof Failure && error.status === 409) return;
       throw error;

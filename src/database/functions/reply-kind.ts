@@ -12,7 +12,10 @@ const WORD = /[^\s<>()[\],;"']+/g;
 const CODE = /^(?:[245]\d\d(?:-[245]\.\d{1,3}\.\d{1,3})?|[245]\.\d{1,3}\.\d{1,3})$/;
 /** The text before a code: the start of a reply, a line or a quotation, or another code. */
 const BEFORE_CODE = /(?:^|\n|: |\d )$/;
+/** The length from which a word with digits counts as an id or a host name. Rule names such as `S3150` are shorter. */
 const MIN_ID_LENGTH = 8;
+/** An amount, a port or another number, or an IPv4 address. */
+const NUMBER_OR_ADDRESS = /^\d{2,}$|^\d+(?:\.\d+){3}$/;
 
 /**
  * Returns a reply without the parts that differ from mail to mail: addresses become `<address>`; queue ids, host names with
@@ -26,7 +29,7 @@ export function replyKind(reply: string): string {
       const bare = word.replace(/[.:]+$/, '');
       if (!/\d/.test(bare) || (CODE.test(bare) && BEFORE_CODE.test(text.slice(Math.max(0, at - 2), at)))) return word;
       if (/^https?:/.test(bare)) return withoutIds(word);
-      const isVariable = bare.length >= MIN_ID_LENGTH || /^\d{2,}$|^\d+(?:\.\d+){3}$/.test(bare);
+      const isVariable = bare.length >= MIN_ID_LENGTH || NUMBER_OR_ADDRESS.test(bare);
       return isVariable ? `…${word.slice(bare.length)}` : word;
     })
     .replace(/\s+/g, ' ')

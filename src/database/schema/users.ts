@@ -58,6 +58,7 @@ export const sessions = sqliteTable(
     token_hash: text().notNull().unique(),
     created_at: text().notNull(),
     last_seen_at: text().notNull(),
+    /** The network address from which the user signed in. */
     address: line(),
     user_agent: line(),
   },

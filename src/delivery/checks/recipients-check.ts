@@ -277,7 +277,7 @@ function recipientPages(
     FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS}) d
       CROSS JOIN contacts c ON c.id = d.contact_id LEFT JOIN countries co ON co.id = c.country_id
     WHERE NOT ${isReadEarlier('d')} AND ${isWithin('d')} AND ${exclusionReason('d', '@group')} IS NULL`);
-  const last = client
+  const lastAddress = client
     .prepare<Record<string, unknown>, number | null>(
       `SELECT max(address_id) FROM (${MEMBERS[table]} ORDER BY p.address_id LIMIT ${PAGE_ROWS})`,
     )
@@ -291,7 +291,7 @@ function recipientPages(
   };
   return {
     /** Returns the last address id of the page after the address id `after`; null if there is no such page. */
-    lastOf: (after: number) => last.get({ target, after }) ?? null,
+    lastOf: (after: number) => lastAddress.get({ target, after }) ?? null,
     /** Returns the recipients of the page between these address ids. */
     read: (after: number, last: number) => page.all({ ...bounds, after, last }),
   };
@@ -349,8 +349,8 @@ function findUnusedBranches(mails: readonly CountedMail[]): Set<string> {
       // A branch that somebody got in the subject but nobody in the HTML, or the reverse, is unused.
       return { unused, used: namesOf(branches.filter(({ name }) => !unused.has(name))) };
     });
-  const isUsed = (name: string) => branchesOfMails.some(({ used }) => used.has(name));
-  return new Set(branchesOfMails.flatMap(({ unused }) => [...unused].filter((name) => !isUsed(name))));
+  const isUsedInAny = (name: string) => branchesOfMails.some(({ used }) => used.has(name));
+  return new Set(branchesOfMails.flatMap(({ unused }) => [...unused].filter((name) => !isUsedInAny(name))));
 }
 
 interface Branch {

@@ -78,12 +78,12 @@ export class HitBuffer {
   readonly #client: Database;
   readonly #recorded: RecordedHits;
   readonly #target: Statement<[number, number, number], HitTarget>;
-  readonly #sharedBy: Statement<[number], TrackingMode>;
+  readonly #trackingMode: Statement<[number], TrackingMode>;
   readonly #counts: Statement<[Engagement & { id: number }]>;
   readonly #machineTime: Statement<[{ from: number; until: number; id: number }]>;
   readonly #event: Statement<[number, number, 'open' | 'click', number | null, MadeBy, number, number]>;
   readonly #countEvents: (events: readonly CountedEvent[]) => void;
-  readonly #countFigures: (changes: CounterChanges) => void;
+  readonly #writeCounters: (changes: CounterChanges) => void;
   #waiting: Hit[] = [];
   /** Hits whose mail is not accepted yet. They are tried again in the next round. */
   #early: Hit[] = [];
@@ -97,12 +97,12 @@ export class HitBuffer {
       FROM deliveries d CROSS JOIN addresses a ON a.id = d.address_id CROSS JOIN accounts u ON u.id = a.user_id
       WHERE d.id = ? AND d.mailing_id = ? AND d.address_id = ?`,
     );
-    this.#sharedBy = client
+    this.#trackingMode = client
       .prepare<[number], TrackingMode>(
         'SELECT u.tracking FROM mailings m CROSS JOIN accounts u ON u.id = m.user_id WHERE m.id = ?',
       )
       .pluck();
-    // Indexed columns have a statement of their own, because few hits change them.
+    // Few hits change indexed columns, so this statement, which leaves them alone, is enough for most.
     this.#counts = client.prepare(
       'UPDATE deliveries SET opens = @opens, clicks = @clicks, machine_hits = @machine_hits WHERE id = @id',
     );
@@ -114,7 +114,7 @@ export class HitBuffer {
     this.#event = client.prepare(`
       INSERT INTO events (mailing_id, delivery_id, kind, link_number, made_by, happened_at, device) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#countEvents = eventCounter(client);
-    this.#countFigures = counterWriter(client);
+    this.#writeCounters = counterWriter(client);
   }
 
   add(hit: Hit): void {
@@ -149,7 +149,7 @@ export class HitBuffer {
   #writeAll(hits: readonly Hit[]): Hit[] {
     const written: BatchChanges = { events: [], mailings: new Map() };
     const early = hits.filter((hit) => !this.#write(hit, written));
-    this.#countFigures(written.mailings);
+    this.#writeCounters(written.mailings);
     this.#countEvents(written.events);
     return early;
   }
@@ -162,7 +162,7 @@ export class HitBuffer {
     const device = DEVICE[hit.device ?? 'unknown'];
     if (ids.delivery === NO_DELIVERY) {
       // A link that all recipients share does not identify the reader, so only the account's tracking mode applies.
-      const mode = this.#sharedBy.get(ids.mailing);
+      const mode = this.#trackingMode.get(ids.mailing);
       if (mode === 'totals' || mode === 'person') addTotal(hit, written);
       return true;
     }
@@ -189,9 +189,9 @@ export class HitBuffer {
         link !== null ? BY_PERSON.clicked : by === MADE_BY.person ? BY_PERSON.opened : BY_PERSON.proxied;
       if (link === null) after.opened_at ??= at;
     }
-    const isKnown = after.by_person === target.by_person && after.opened_at === target.opened_at;
-    if (isKnown) this.#counts.run({ ...after, id: ids.delivery });
-    else this.#recorded.write(ids.delivery, after);
+    const changesIndexed = after.by_person !== target.by_person || after.opened_at !== target.opened_at;
+    if (changesIndexed) this.#recorded.write(ids.delivery, after);
+    else this.#counts.run({ ...after, id: ids.delivery });
     addChange(written.mailings, ids.mailing, target, after);
     const kind = link === null ? 'open' : 'click';
     this.#event.run(ids.mailing, ids.delivery, kind, link, by, at, device);
@@ -206,7 +206,7 @@ export class HitBuffer {
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= BURST_MS);
     const inBursts = this.#recorded.inBursts(ids.mailing, near);
-    if (inBursts.length > 0) this.#makeMachines(ids, engagement, all, inBursts, [at, BURST_MS], written);
+    if (inBursts.length > 0) this.#markAsMachine(ids, engagement, all, inBursts, around(at, BURST_MS), written);
   }
 
   /** Handles a click on the trap link, which no person sees: the hits around it are marked as made by a machine. */
@@ -215,19 +215,19 @@ export class HitBuffer {
     if (isMachineTime(target, at) && target.machine_until >= at + TRAP_MS / 2) return;
     const all = this.#recorded.of(ids.delivery);
     const near = all.filter((one) => Math.abs(one.at - at) <= TRAP_MS);
-    this.#makeMachines(ids, target, all, near, [at, TRAP_MS], written);
+    this.#markAsMachine(ids, target, all, near, around(at, TRAP_MS), written);
   }
 
-  #makeMachines(
+  #markAsMachine(
     ids: RecipientIds,
     before: Engagement,
     all: readonly RecordedHit[],
     machineHits: readonly RecordedHit[],
-    [at, reach]: [at: number, reach: number],
+    range: { from: number; until: number },
     written: BatchChanges,
   ): void {
-    const { hits, engagement } = this.#recorded.makeMachines(ids.delivery, before, all, machineHits);
-    this.#machineTime.run({ from: at - reach, until: at + reach, id: ids.delivery });
+    const { hits, engagement } = this.#recorded.markAsMachine(ids.delivery, before, all, machineHits);
+    this.#machineTime.run({ ...range, id: ids.delivery });
     addChange(written.mailings, ids.mailing, before, engagement);
     for (const { link, at: happened, made_by, device } of hits) {
       const kind = link === null ? ('open' as const) : ('click' as const);
@@ -237,12 +237,17 @@ export class HitBuffer {
   }
 }
 
+/** Returns the range of time from `reach` milliseconds before the time `at` to as long after it. */
+function around(at: number, reach: number): { from: number; until: number } {
+  return { from: at - reach, until: at + reach };
+}
+
 /** Returns true if a hit at the time `at` falls into the range of time that a burst or the trap link attributed to a machine. */
 function isMachineTime({ machine_from, machine_until }: HitTarget, at: number): boolean {
   return at >= machine_from && at <= machine_until;
 }
 
-/** Counts an open or a click whose recipient is unknown. */
+/** Counts an open or a click in the totals of its mailing, without recording who made it. */
 function addTotal({ ids: { mailing }, link, reader, device = 'unknown', at }: Hit, written: BatchChanges): void {
   if (link === TRAP_LINK) return;
   const by = madeBy(reader, link !== null, null);

@@ -74,16 +74,16 @@ export class RecordedHits {
   }
 
   /**
-   * Changes the class of `rows` from person to machine. `all` are all hits of the delivery, and `before` are its counters. Returns the
+   * Changes the class of `machineHits` from person to machine. `all` are all hits of the delivery, and `before` are its counters. Returns the
    * reclassified hits and the new counters. Opens by proxies keep their class, because a proxy is recognized by its user agent.
    */
-  makeMachines(
+  markAsMachine(
     deliveryId: number,
     before: Engagement,
     all: readonly RecordedHit[],
-    rows: readonly RecordedHit[],
+    machineHits: readonly RecordedHit[],
   ): Reclassified {
-    const hits = rows.filter(({ made_by }) => made_by === MADE_BY.person);
+    const hits = machineHits.filter(({ made_by }) => made_by === MADE_BY.person);
     const ids = new Set(hits.map(({ id }) => id));
     const opens = hits.filter(({ link }) => link === null).length;
     const reduced = {

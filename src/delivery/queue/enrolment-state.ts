@@ -43,9 +43,9 @@ interface Membership {
 }
 
 /**
- * Returns functions that enrol a contact in an automation, end the enrolment, and wake it. `at` is in epoch milliseconds. A contact who is
- * in the automation already, may not enter again, or is outside the target does not enter. The target is not checked again if it was
- * checked when the entry was recorded. A contact of the control group enters and exits at once, in every run.
+ * Returns functions that enrol a contact in an automation, end the enrolment, and wake it. `at` is in epoch milliseconds. A contact does not
+ * enter if the contact is in the automation already, may not enter again, or is outside the target. The target is not checked again if it
+ * was checked when the entry was recorded. A contact of the control group enters and exits at once, in every run.
  */
 export function enrolmentMoves(client: Database) {
   const updateContact = client.prepare(`
@@ -205,6 +205,7 @@ export interface DuePlace {
   position: number;
   /** The current time in epoch milliseconds. */
   now: number;
+  /** The maximum number of enrolments in the page. */
   rows: number;
 }
 
@@ -276,7 +277,7 @@ export interface PlannedMove {
 }
 
 /** Returns what `moveEnrolments` would do to the enrolments in the range, by position. `now` is in epoch milliseconds. */
-export function plannedMoves(client: Database, range: AddressRange, moves: OrderChange, now: number): PlannedMove[] {
+export function plannedMoves(client: Database, range: AddressRange, change: OrderChange, now: number): PlannedMove[] {
   return client
     .prepare<[object], PlannedMove>(`
     WITH moved AS MATERIALIZED (
@@ -287,7 +288,7 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Order
     SELECT before, after, is_queued, count(*) AS people, sum(due <> due_before) AS shifted, sum(due <= @now) AS due,
       min(due) AS first, max(due) AS last
     FROM moved GROUP BY 1, 2, 3`)
-    .all({ ...range, ...boundsOf(moves), now });
+    .all({ ...range, ...boundsOf(change), now });
 }
 
 /**
@@ -296,7 +297,7 @@ export function plannedMoves(client: Database, range: AddressRange, moves: Order
  * removed mail was the last one, the contacts of an active automation have finished; those of a paused automation stay enrolled, because
  * the owner may be about to replace the mail.
  */
-export function moveEnrolments(client: Database, range: AddressRange, moves: OrderChange): void {
+export function moveEnrolments(client: Database, range: AddressRange, change: OrderChange): void {
   client
     .prepare<[object]>(`
     UPDATE ${ENROLMENTS_OF_RANGE} SET
@@ -305,7 +306,7 @@ export function moveEnrolments(client: Database, range: AddressRange, moves: Ord
       state = iif(@isRemoval = 1 AND e.state = 'active' AND e.delivery_id IS NULL AND ${WAIT_FOR_UNSENT} IS NULL
         AND EXISTS (SELECT 1 FROM automations WHERE id = @automation AND status = ${AUTOMATION_STATUS.live}), 'finished', e.state)
     WHERE ${IN_RANGE} AND ${IS_MOVED} AND (e.state = 'active' OR @low IS NULL)`)
-    .run({ ...range, ...boundsOf(moves), isRemoval: moves.isRemoval ? 1 : 0 });
+    .run({ ...range, ...boundsOf(change), isRemoval: change.isRemoval ? 1 : 0 });
 }
 
 function boundsOf({ places }: OrderChange) {
@@ -487,14 +488,14 @@ function segmentEnd(row: string): string {
   return `CASE WHEN ${isIn('goal_segment_id')} THEN ${ENDS.goal} WHEN ${isIn('exit_segment_id')} THEN ${ENDS.exit} END`;
 }
 
-/** Returns SQL for the reason of `segmentEnd`, or that the contact left the target if that ends the automation. */
+/** Returns SQL for the reason of `segmentEnd`, or for the one that the contact left the target, if the automation ends enrolments then. */
 export function endReason(row: string): string {
   return `ifnull(${segmentEnd(row)}, iif(au.exit_criteria = 1 AND NOT (${isMember(row)}), ${storedSql('left_target')}, NULL))`;
 }
 
 /**
- * Returns SQL as `endReason` does, for an automation that has been read. If nothing can end the automation, the SQL needs no lookups for
- * each contact.
+ * Returns SQL as `endReason` does, for an automation that has been read. If the automation has no rule that ends enrolments, the SQL needs
+ * no lookups for each contact.
  */
 export function endReasonOf(
   {

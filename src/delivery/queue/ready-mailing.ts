@@ -49,10 +49,10 @@ export interface FrozenVariant {
  */
 function versionFinder({
   variants = [],
-  language: otherwise = '',
+  language: assumed = '',
 }: Pick<FrozenContent, 'variants' | 'language'>): ((values: Values) => number) | null {
   const numbers = new Map(variants.flatMap(({ language }, at) => (language === undefined ? [] : [[language, at + 1]])));
-  return numbers.size === 0 ? null : (values) => numbers.get(contactLanguage(values, otherwise)) ?? 0;
+  return numbers.size === 0 ? null : (values) => numbers.get(contactLanguage(values, assumed)) ?? 0;
 }
 
 /**
@@ -126,7 +126,7 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
   const { from_email, reply_to, sender_address } = sender ?? frozen;
   const { sender_name } = frozen.has_own_sender_name ? frozen : (sender ?? frozen);
   // Transactional mail and confirmation mail of forms is not bulk mail, so it has no list headers.
-  const isCampaign = source.owner_kind !== 'system' && source.owner_kind !== 'form';
+  const isBulk = source.owner_kind !== 'system' && source.owner_kind !== 'form';
   // The displayed domain may be international; the mail and its envelope need the ASCII form.
   const from = asciiAddress(from_email);
   if (from === null) throw new SaidError(sentence('mail_sender_address'));
@@ -138,7 +138,7 @@ export function readyMailing(source: MailingSource, { tokens, findKey }: ReadyDe
       from: { name, address: from },
       replyTo: reply_to === from_email ? null : reply_to,
       constants: { sender_name: name, sender_address },
-      bulk: isCampaign
+      bulk: isBulk
         ? {
             listId: `${source.unsubscribe_group_id ?? 0}.${source.user_id}.${domain}`,
             feedbackId: `${source.id}:${source.user_id}:sendlark`,

@@ -86,11 +86,11 @@ export function findRecipients(
 ): { recipients: FoundRecipient[]; next: string | null } {
   const state = filter.state === undefined ? null : DELIVERY_STATE[filter.state === 'kept' ? 'accepted' : filter.state];
   const { select, first } = indexQuery(filter, state);
-  const isWanted = filter.reason === undefined ? null : reasonTest(filter.reason);
-  const most = isWanted === null ? MAX_EXAMINED : MAX_COMPARED;
+  const hasReason = filter.reason === undefined ? null : reasonTest(filter.reason);
+  const maxRows = hasReason === null ? MAX_EXAMINED : MAX_COMPARED;
   const rows = client
     .prepare<Record<string, string | number | null>, Row>(`
-      SELECT ${COLUMNS}, ${wantedSql(filter)} AS is_wanted, key FROM (${select} LIMIT ${most})
+      SELECT ${COLUMNS}, ${wantedSql(filter)} AS is_wanted, key FROM (${select} LIMIT ${maxRows})
       CROSS JOIN deliveries d ON d.id = delivery CROSS JOIN addresses a ON a.id = d.address_id`)
     .all({
       mailing: mailing.id,
@@ -103,26 +103,24 @@ export function findRecipients(
       end: `${fold(filter.search ?? '')}\u{10ffff}`,
     });
   const recipients: FoundRecipient[] = [];
-  for (const { key, is_wanted: isWantedRow, ...row } of rows) {
-    if (isWantedRow === 0) continue;
+  for (const { key, is_wanted: isWanted, ...row } of rows) {
+    if (isWanted === 0) continue;
     const reply = readStored(row.reply);
     const shown = shownDeliveryState(stateName(row.state), reply);
     if (filter.state !== undefined && filter.state !== shown) continue;
-    if (isWanted?.(row.reply ?? '') === false) continue;
+    if (hasReason?.(row.reply ?? '') === false) continue;
     if (recipients.length === limit) return { recipients, next: String(previousKey(rows, row.id)) };
     recipients.push({ ...row, reply, state: shown });
   }
   const last = rows.at(-1);
-  return { recipients, next: rows.length < most || last === undefined ? null : String(last.key) };
+  return { recipients, next: rows.length < maxRows || last === undefined ? null : String(last.key) };
 }
 
 /** Returns the condition that delivery `d` to address `a` passes the parts of the filter that no index finds. */
 function wantedSql({ did, domain }: RecipientFilter): string {
   return [
     did === undefined ? '1' : ACTIVITIES[did],
-    domain === undefined
-      ? '@domain IS NULL'
-      : "substr(a.normalized_email, instr(a.normalized_email, '@') + 1) = @domain",
+    domain === undefined ? '1' : "substr(a.normalized_email, instr(a.normalized_email, '@') + 1) = @domain",
   ].join(' AND ');
 }
 

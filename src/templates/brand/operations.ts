@@ -55,7 +55,7 @@ export const readBrandWithLogo = operation({
 
 export const changeBrand = operation({
   name: 'Change the brand (addition)',
-  description: 'Existing e-mails stay as they are.',
+  description: 'Existing e-mails stay as they are. A logo and colours that are not sent are removed from the brand.',
   role: 'editor',
   input: Type.Object({
     logo_picture_id: Type.Optional(

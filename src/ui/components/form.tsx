@@ -14,6 +14,15 @@ import type { IconName } from './icon.tsx';
 type Name<Input extends TObject> = keyof Static<Input> & string;
 type Option = Parameters<typeof SelectField>[0]['options'][number];
 
+/** The type of an input. Each is an object of its own, because Preact's types of an input accept no union of texts. */
+type InputType =
+  | { type: 'text' }
+  | { type: 'email' }
+  | { type: 'url' }
+  | { type: 'password' }
+  | { type: 'date' }
+  | { type: 'time' };
+
 /** The label of a field, and the properties of its control that the schema lacks. */
 interface Label<Input extends TObject, Field extends Name<Input>> {
   name: Field;
@@ -28,14 +37,7 @@ interface Label<Input extends TObject, Field extends Name<Input>> {
     required?: true;
     /** Set if a script inserts merge tags into the field. */
     'data-takes-placeholders'?: true;
-  } & (
-    | { type: 'text' }
-    | { type: 'email' }
-    | { type: 'url' }
-    | { type: 'password' }
-    | { type: 'date' }
-    | { type: 'time' }
-  );
+  } & InputType;
   /** The control of a field that is neither a line, a choice nor a checkbox. */
   control?: (props: { label: string; value: unknown; problems: Problems }) => VNode;
 }
@@ -81,10 +83,10 @@ export function form<Input extends TObject>(input: Input, labels: Labels<Input>)
             if (schema.flag) return <CheckField key={name} {...common} checked={String(values[name]) === '1'} />;
             const value = String(values[name] ?? '');
             // The cast is safe: the texts in the schema are the values that the type of the field allows.
-            const texts = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
+            const allowed = (schema.enum ?? []) as NonNullable<Static<Input>[typeof name]>[];
             const choices =
               options?.[name] ??
-              (option && texts.map((text) => ({ value: String(text), label: option(language, text) })));
+              (option && allowed.map((one) => ({ value: String(one), label: option(language, one) })));
             if (choices) return <SelectField key={name} {...{ ...common, value, problems }} options={choices} />;
             const maxLength = schema.maxLength ?? Number.POSITIVE_INFINITY;
             return (

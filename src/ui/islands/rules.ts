@@ -10,7 +10,7 @@ import { isTouched } from './parts/touched.ts';
 /** How long after a keystroke the number is updated. */
 const TYPING_MS = 300;
 /** How often saving looks whether the rules are up to date. */
-const LATER_MS = 50;
+const SAVE_CHECK_MS = 50;
 /** How often screen readers announce the number. */
 const NEWS_MS = 2000;
 // The selectors of the parts that are updated.
@@ -77,7 +77,7 @@ function keepUpToDate(island: HTMLElement, form: HTMLFormElement): void {
   const saveLater = async (button: HTMLButtonElement) => {
     if (isSaving) return;
     isSaving = true;
-    while (unanswered !== null) await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+    while (unanswered !== null) await new Promise((resolve) => setTimeout(resolve, SAVE_CHECK_MS));
     isSaving = false;
     if (!hasFailed) form.requestSubmit(button);
   };

@@ -1,11 +1,13 @@
 /**
- * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom
- * fields; the reserved ones are the fields of a contact in the API reference, "Add or Update a Contact":
- * address_line_1, address_line_2, alternate_emails, city and others. Suppressions are in separate files, downloaded
- * from the pages below Suppressions: global unsubscribes (email, created), group unsubscribes, bounces (status, reason,
- * email, created), invalid emails (reason, email, created), spam reports (ip, email, created) and blocks, which have
- * the columns of bounces, in files named such as suppression_bounces.csv (documentation, "Suppressions Overview" and
- * its pages; the columns also in "Importing SendGrid Suppression List" of sparkpost-cli).
+ * Twilio SendGrid: "Export Contacts" of Marketing Campaigns creates a CSV file of contacts with reserved and custom fields. The reserved
+ * ones are those of the API reference, "Add or Update a Contact": address_line_1, address_line_2, alternate_emails, city and others.
+ * Suppressions are in separate files with names such as suppression_bounces.csv, which are downloaded from the pages below Suppressions:
+ * - global unsubscribes (email, created) and group unsubscribes
+ * - bounces and blocks (status, reason, email, created)
+ * - invalid emails (reason, email, created)
+ * - spam reports (ip, email, created)
+ * The files are described in the documentation below "Suppressions Overview", the columns also in "Importing SendGrid Suppression List" of
+ * sparkpost-cli.
  */
 import { basename } from 'node:path/posix';
 import {
@@ -43,8 +45,10 @@ export const sendgrid: Vendor = {
       else if (CONTACT_COLUMNS.some((column) => columns.has(column)))
         for await (const row of rowsOf(file)) {
           const values = valuesOf(row, COLUMNS, ignored);
-          const [second = ''] = (row.get('alternate_emails') ?? '').split(/[,;|\s[\]"]+/).filter((part) => part !== '');
-          if (second !== '') values.set('alt_email', second);
+          const [alternate = ''] = (row.get('alternate_emails') ?? '')
+            .split(/[,;|\s[\]"]+/)
+            .filter((part) => part !== '');
+          if (alternate !== '') values.set('alt_email', alternate);
           yield { email: row.get('email') ?? '', values, lists: [], leavings: [] };
         }
       else
