@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { connectNats } from '../../src/nodes/connection.ts';
 import { makeStreams, STREAM, SUBJECT } from '../../src/nodes/streams.ts';
 import { skipWithout } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 
 const skip = skipWithout('nats');
 const never = new AbortController().signal;
@@ -40,7 +41,13 @@ t.test('a cluster keeps three copies and goes on when one server is killed', { s
   const { urls, servers } = await startNats(t, 3);
   const connection = await connectNats(readConfig({ NATS_URL: urls }), options());
   t.teardown(() => connection.close());
-  await makeStreams(connection);
+  // A cluster that is busy may reply too late. The service then tries again, too.
+  await until(() =>
+    makeStreams(connection).then(
+      () => true,
+      () => false,
+    ),
+  );
   const manager = await jetstreamManager(connection);
   t.equal((await manager.streams.info(STREAM.consents)).config.num_replicas, 3);
   await servers[0]?.end('SIGKILL');
