@@ -4,7 +4,7 @@ import { writeNamedValue } from '../database/named-values.ts';
 import { NODE_STATES, type NodeState } from '../database/schema/index.ts';
 import { failingSteps } from '../delivery/queue/failing-steps.ts';
 import { lastBeatAt, mailWaitsReason, STALLED_AFTER_MS, sendingHeldReason } from '../delivery/queue/holds.ts';
-import { relayFailing } from '../delivery/queue/relay-use.ts';
+import { currentRelayFailure } from '../delivery/queue/relay-use.ts';
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
 import { courierInUse, hasRelay } from '../delivery/transport/relays/in-use.ts';
@@ -71,7 +71,7 @@ export async function healthRoutes(app: FastifyInstance, { db, clock, config, lo
     // Held sending does not make the service unready, because only the operator can release it and a restart would not help.
     const reason = sendingHeldReason(client);
     // A failing SMTP relay does not make the service unready either, because the relay is retried and mail waits on disk.
-    const failing = relayFailing(client, config);
+    const failing = currentRelayFailure(client, config);
     const withoutRelay = courierInUse(client, config) === 'nodes' ? 'nodes' : 'outbox';
     const withRelay = failing === null ? 'working' : 'failing';
     const due = oldestDueAt(client, now) ?? now;

@@ -6,7 +6,7 @@ import { NODE_STATES } from '../database/schema/index.ts';
 import { pacingGauges } from '../delivery/pacing/paced-groups.ts';
 import { mailWaitsReason, sendingHeldReason } from '../delivery/queue/holds.ts';
 import { FINAL_STATES } from '../delivery/queue/ledger/ledger.ts';
-import { relayFailing } from '../delivery/queue/relay-use.ts';
+import { currentRelayFailure } from '../delivery/queue/relay-use.ts';
 import { oldestDueAt, readGauges } from '../delivery/reporting/gauges.ts';
 import { refusedMessages } from '../delivery/reporting/refused-messages.ts';
 import { listSenderNodes } from '../delivery/reporting/sender-nodes.ts';
@@ -82,7 +82,7 @@ function createMetrics({ db, clock, config }: Deps) {
     transactionalDepth.set(gauges.queuedTransactional);
     oldestSending.set(Math.max(0, now - (gauges.oldestSending ?? now)) / 1000);
     oldestDue.set(Math.max(0, now - (oldestDueAt(db.$client, now) ?? now)) / 1000);
-    failing.set(relayFailing(db.$client, config) === null ? 0 : 1);
+    failing.set(currentRelayFailure(db.$client, config) === null ? 0 : 1);
     // Only increases are added, because the sum falls when a mailing is deleted or its failed mails are sent again.
     for (const result of FINAL_STATES)
       deliveries.inc({ result }, Math.max(0, gauges.results[result] - results[result]));

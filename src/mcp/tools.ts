@@ -41,16 +41,17 @@ const read = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts:
 const draft = (tool: Omit<Tool, 'isForDrafts'>): Tool => ({ ...tool, isForDrafts: true });
 
 /**
- * Declares a tool that changes a draft of an automation by an operation of the API, and has the operation's parameters. `utr` describes the
- * record that the tool changes.
+ * Declares a tool that changes a draft of an automation by an operation of the API, and has the operation's parameters. `changedUtr` describes
+ * the record that the tool changes.
  */
 function automationDraft(
   tool: Pick<Tool, 'name' | 'title' | 'description' | 'path'>,
   { input: { properties } }: { input: TObject },
-  utr = automationUtr,
+  changedUtr = automationUtr,
 ): Tool {
+  // The server of the tools sets these parameters, or leaves them out.
   const { unchanged_since: _since, only_draft: _draft, dry_run: _run, ...own } = properties;
-  const input = Type.Object({ ...own, utr });
+  const input = Type.Object({ ...own, utr: changedUtr });
   return draft({ ...tool, scopes: ['campaigns'], input, isOfAutomation: true });
 }
 

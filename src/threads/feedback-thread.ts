@@ -8,6 +8,7 @@ import { connect } from '../database/open.ts';
 import { WriteLock } from '../database/write-lock.ts';
 import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { openTokens } from '../delivery/links/tokens.ts';
+import { Failure } from '../errors/failure.ts';
 import { Feedback } from '../nodes/feedback/index.ts';
 import { systemClock } from '../time/clock.ts';
 import type { ChoiceMessage, FeedbackMessage } from './feedback.ts';
@@ -33,7 +34,12 @@ parentPort?.on('message', (message: ChoiceMessage | 'stop') => {
 async function keep({ number, token, ids, choice }: ChoiceMessage): Promise<void> {
   const isKept = await feedback.keepChoice(token, ids, choice).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      // A failure is expected while NATS is not available, and the connection is logged then.
+      if (!(error instanceof Failure))
+        send({ fields: { err: String(error) }, text: 'a choice was not kept', level: 'error' });
+      return false;
+    },
   );
   send({ number, isKept });
 }

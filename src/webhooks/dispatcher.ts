@@ -18,8 +18,8 @@ export interface DispatcherDeps {
 }
 
 /**
- * The maximum number of concurrent requests to all endpoints. An account may begin a request only while fewer of its own requests run than
- * are left of this number. So accounts with slow endpoints always leave room for other accounts.
+ * The maximum number of concurrent requests to all endpoints. An account may begin a request only while fewer of its requests run than
+ * further requests are allowed, so that accounts with slow endpoints always leave room for other accounts.
  */
 const MAX_REQUESTS = 1000;
 /** How often the endpoints are read again at least, in case a message about a change was lost. */

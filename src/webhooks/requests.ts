@@ -12,8 +12,8 @@ const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5000;
 /** The maximum number of bytes of a response that are read. */
 const MAX_ANSWER_BYTES = 65_536;
-/** The maximum number of bytes of an error response that are stored. */
-const MAX_KEPT_BYTES = 400;
+/** The maximum number of characters of an error response that are stored. */
+const MAX_KEPT_CHARACTERS = 400;
 /** The longest wait that an endpoint can ask for, in seconds. */
 const MAX_RETRY_AFTER_S = 3600;
 const USER_AGENT = 'Sendlark-Webhooks';
@@ -101,8 +101,8 @@ class AnswerReader implements Connections.DispatchHandler {
 
   onResponseData(_controller: Connections.DispatchController, chunk: Buffer): void {
     this.#received += chunk.length;
-    if (!isSuccess(this.#status) && this.#kept.length < MAX_KEPT_BYTES)
-      this.#kept += chunk.toString('utf8', 0, MAX_KEPT_BYTES - this.#kept.length);
+    if (!isSuccess(this.#status) && this.#kept.length < MAX_KEPT_CHARACTERS)
+      this.#kept += chunk.toString('utf8', 0, MAX_KEPT_CHARACTERS - this.#kept.length);
     // A long response is not read to its end, because the status is known already.
     if (this.#received > MAX_ANSWER_BYTES) this.#end('', true);
   }

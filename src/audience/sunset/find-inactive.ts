@@ -11,7 +11,7 @@ import { isMeasuredNow } from '../tracking-choice.ts';
 import type { SunsetRule } from './rule.ts';
 
 /** SQL: the sources in the consent log that contacts themselves caused. Triggers (drizzle/triggers.sql) have the same list. */
-const BY_PERSON = "('one-click', 'page', 'provider', 'form')";
+const CONTACT_SOURCES = "('one-click', 'page', 'provider', 'form')";
 
 /**
  * SQL: true if the action of the rule would change something for the address of `c`: the address has a contact that is not in
@@ -40,7 +40,7 @@ const IS_INACTIVE = `
   AND NOT EXISTS (SELECT 1 FROM contacts o
     WHERE o.address_id = c.address_id AND o.id <> c.id AND (o.id < c.id OR o.created_at >= @since) AND ${isLiveContact('o')})
   AND NOT EXISTS (SELECT 1 FROM consent_log g
-    WHERE g.address_id = c.address_id AND g.created_at >= @since AND g.source IN ${BY_PERSON})
+    WHERE g.address_id = c.address_id AND g.created_at >= @since AND g.source IN ${CONTACT_SOURCES})
   AND ${isMeasuredNow('c.address_id')}
   AND ${ACTION_APPLIES}`;
 

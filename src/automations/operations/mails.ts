@@ -255,10 +255,10 @@ export const listWaiting = operation({
   },
 });
 
-const variant = variantNumber(
+const versionNumber = variantNumber(
   'The number of the version in another language; 0 or absent: the e-mail itself (addition).',
 );
-const PreviewChoice = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant });
+const PreviewChoice = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant: versionNumber });
 
 /** Returns how to find the mail that is shown or checked, and the address of the recipient whose values it gets. */
 function previewOf({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof PreviewChoice>) {
@@ -309,7 +309,7 @@ export const testAutomationMail = operation({
   description:
     'Sends to ten addresses at most. A key pair without the scope `everything` can send tests only to addresses of senders and contacts. Tests count in no report.',
   role: 'editor',
-  input: Type.Object({ ...ByMail.properties, email_address: AddressList, variant }),
+  input: Type.Object({ ...ByMail.properties, email_address: AddressList, variant: versionNumber }),
   check: (_context, { email_address }, errors) => checkTestAddresses(email_address, errors),
   async run(context, { utr, email_address, variant = 0 }) {
     const { db, config, accountId } = context;

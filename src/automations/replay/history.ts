@@ -5,7 +5,7 @@
  */
 import { readMailCaps } from '../../database/accounts.ts';
 import type { Db } from '../../database/open.ts';
-import { IS_RECEIVED_OR_UNDERWAY } from '../../database/schema/index.ts';
+import { isReceivedOrUnderway } from '../../database/schema/index.ts';
 import { MAX_CAP_DAYS } from '../../delivery/timing/mail-caps.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
@@ -33,7 +33,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 /** The index in `KINDS` of each kind. The history stores this index. */
-const KIND = Object.fromEntries(KINDS.map((kind, at) => [kind, at]));
+const KIND = Object.fromEntries(KINDS.map((kind, at) => [kind, at])) as Record<Kind, number>;
 
 /** Something that happened to a contact. */
 export interface Item {
@@ -146,6 +146,7 @@ class Reader {
   /** Reads who was in the lists, and when. A contact who was moved was in several lists, one after the other. */
   #readContacts(): void {
     const client = this.#view.$client;
+    const inList = (list: string) => `${list} IN (SELECT value FROM json_each(@lists))`;
     const joins = `SELECT ${ms('created_at')}, ${KIND.joins}, id, address_id, contact_type_id FROM main.contacts`;
     for (const list of this.#lists)
       this.#addInPages(
@@ -153,7 +154,7 @@ class Reader {
         'contacts',
       );
     const deleted = `INDEXED BY contacts_deleted WHERE user_id = @account AND deleted_at IS NOT NULL AND deleted_at > @since
-      AND contact_type_id IN (SELECT value FROM json_each(@lists))`;
+      AND ${inList('contact_type_id')}`;
     this.#add(`${joins} ${deleted}`);
     this.#add(
       `SELECT ${ms('deleted_at')}, ${KIND.leaves}, id, address_id, contact_type_id FROM main.contacts ${deleted}`,
@@ -164,14 +165,13 @@ class Reader {
     this.#runInPages(
       `INSERT INTO temp.replay_moves SELECT contact_id, from_type_id, to_type_id, ${ms('created_at')}, id FROM main.contact_moves
       WHERE id > @after AND id <= @last AND created_at > @since
-        AND (from_type_id IN (SELECT value FROM json_each(@lists)) OR to_type_id IN (SELECT value FROM json_each(@lists)))`,
+        AND (${inList('from_type_id')} OR ${inList('to_type_id')})`,
       'contact_moves',
     );
     // The joins of moved contacts follow, with the list in which each contact was at the time.
     client
       .prepare(`DELETE FROM temp.history WHERE kind = ${KIND.joins} AND ref IN (SELECT contact_id FROM replay_moves)`)
       .run();
-    const inList = (list: string) => `${list} IN (SELECT value FROM json_each(@lists))`;
     const moved = 'FROM replay_moves v CROSS JOIN main.contacts c ON c.id = v.contact_id';
     this.#add(`SELECT ${ms('c.created_at')}, ${KIND.joins}, c.id, c.address_id, v.from_type_id ${moved}
       WHERE v.move = (SELECT min(o.move) FROM replay_moves o WHERE o.contact_id = v.contact_id) AND ${inList('v.from_type_id')}`);
@@ -252,7 +252,7 @@ class Reader {
     this.#addInPages(
       `SELECT d.updated_at, ${KIND.mail}, d.id, d.address_id, 0
       FROM main.deliveries d INDEXED BY deliveries_capped CROSS JOIN main.mailings m ON m.id = d.mailing_id
-      WHERE d.address_id > @after AND d.address_id <= @last AND d.updated_at > ${since} AND d.counts_to_caps = 1 AND ${isReceivedOrUnderway('d')}
+      WHERE d.address_id > @after AND d.address_id <= @last AND d.updated_at > ${since} AND d.counts_to_caps = 1 AND ${isReceivedOrUnderway('d.')}
         AND m.user_id = @account AND m.automation_id IS NOT @automation`,
       'addresses',
     );
@@ -276,11 +276,6 @@ class Reader {
         last: Math.min(to, after + DAY_MS),
       });
   }
-}
-
-/** SQL: `IS_RECEIVED_OR_UNDERWAY` for a delivery with this alias. */
-function isReceivedOrUnderway(alias: string): string {
-  return IS_RECEIVED_OR_UNDERWAY.replaceAll(/\b(state|first_tried_at)\b/g, `${alias}.$1`);
 }
 
 /** Returns the segments on which an automation depends. */

@@ -4,7 +4,7 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import { flag, id, integerOrZero, line, said } from './columns.ts';
-import { DELIVERY_STATE, HELD_CODES, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED, type MadeBy } from './states.ts';
+import { DELIVERY_STATE, HELD_CODES, isReceivedOrUnderway, MAILING_ENDED, type MadeBy } from './states.ts';
 
 /** What the check found in a mail. The code and the severity are those of src/delivery/checks/severity.ts. */
 export interface RecordedFinding {
@@ -194,7 +194,7 @@ export const deliveries = sqliteTable(
     // Mails that a contact got, for frequency caps; empty without caps.
     index('deliveries_capped')
       .on(table.address_id, table.updated_at)
-      .where(sql.raw(`counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}`)),
+      .where(sql.raw(`counts_to_caps = 1 AND ${isReceivedOrUnderway()}`)),
   ],
 );
 

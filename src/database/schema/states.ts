@@ -14,9 +14,11 @@ export type DeliveryState = keyof typeof DELIVERY_STATE;
 
 /**
  * SQL over `deliveries`: true if a recipient got a mail or may get it at any moment, because it was handed over and did not
- * come back, or is being tried.
+ * come back, or is being tried. `prefix` is that of the columns, such as `d.`.
  */
-export const IS_RECEIVED_OR_UNDERWAY = `(state IN (${DELIVERY_STATE.sending}, ${DELIVERY_STATE.accepted}) OR (state = ${DELIVERY_STATE.queued} AND first_tried_at IS NOT NULL))`;
+export function isReceivedOrUnderway(prefix = ''): string {
+  return `(${prefix}state IN (${DELIVERY_STATE.sending}, ${DELIVERY_STATE.accepted}) OR (${prefix}state = ${DELIVERY_STATE.queued} AND ${prefix}first_tried_at IS NOT NULL))`;
+}
 
 /** SQL over `mailings`: when a mailing ended, as an ISO timestamp; '9', which is later than every time, if it has not ended. */
 export const MAILING_ENDED = "CASE WHEN finished_at IS NULL THEN '9' ELSE finished_at END";

@@ -16,7 +16,7 @@ export function contrast(first: string, second: string): number {
 /** The minimum contrast of text in WCAG 2.2 (1.4.3). */
 export const LEGIBLE = 4.5;
 
-/** Returns white if white text is legible on a colour such as #1d5b46; otherwise black. */
+/** Returns white if white text is legible on a colour such as #1d5b46; otherwise black, also for other notations than hexadecimal. */
 export function legibleOn(colour: string): string {
   return contrast(hexDigits(colour) ?? '', 'ffffff') >= LEGIBLE ? '#ffffff' : '#000000';
 }

@@ -66,10 +66,10 @@ export function preferencesLinkIn(language: string): string | null {
   return code && PREFERENCES_LINK[code];
 }
 
-/** Returns what both have in common: the style of the element, and the link to the preference page. */
+/** Returns what the footer and the link at the top have in common: the style of the element, and the link to the preference page. */
 function partsFor(regions: readonly Region[], language: FooterLanguage | undefined): { style: string; link: string } {
   const background = bodyBackground(regions);
-  const color = TEXT_COLOURS.find((text) => contrast(text, background) >= LEGIBLE) ?? '000000';
+  const color = TEXT_COLOURS.find((colour) => contrast(colour, background) >= LEGIBLE) ?? '000000';
   const isOfContact = language !== undefined && 'otherwise' in language;
   const text = isOfContact ? FOOTER_LINK_MARK : PREFERENCES_LINK[languageOf(regions, language)];
   return {

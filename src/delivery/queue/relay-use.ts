@@ -67,6 +67,7 @@ export class RelayUse {
         .prepare('UPDATE relays SET failed_at = ?, failure = ? WHERE id = ?')
         .run(isoTimestamp(new Date(at)), reply, id);
     this.#failedAt.set(key, at);
+    // The next acceptance by any relay is recorded at once, because it ends the failure that is displayed.
     this.#acceptedAt.clear();
     return isNews;
   }
@@ -96,7 +97,7 @@ export function findRelayAcceptance(client: Database): RelayAcceptance | null {
 }
 
 /** Returns the last failure of an SMTP relay in use, if no relay has accepted a mail since; otherwise null. */
-export function relayFailing(client: Database, config: Config): RelayFailure | null {
+export function currentRelayFailure(client: Database, config: Config): RelayFailure | null {
   const failure = findRelayFailure(client);
   const acceptance = findRelayAcceptance(client);
   if (failure === null || (acceptance !== null && acceptance.at >= failure.at)) return null;

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { sendingHeldReason } from '../queue/holds.ts';
-import { relayFailing } from '../queue/relay-use.ts';
+import { currentRelayFailure } from '../queue/relay-use.ts';
 import { oldestDueAt, readGauges } from './gauges.ts';
 
 /**
@@ -67,7 +67,7 @@ export class MailWatch {
     const { client, config, now } = this.#deps;
     if (sendingHeldReason(client) !== null) return null;
     const time = now();
-    const failure = relayFailing(client, config);
+    const failure = currentRelayFailure(client, config);
     const dueSince = failure === null ? null : oldestDueAt(client, time);
     if (failure !== null && dueSince !== null && time - dueSince >= WAITING_AFTER_MS) {
       const { relay, reply } = failure;

@@ -55,10 +55,15 @@ function checkBuiltFile(parts: MailParts): Fault[] {
   ]);
 }
 
+/** The number of characters of a text that tell its kind. */
+const BEGIN_LENGTH = 200;
+/** The name of a header field, which is any visible ASCII but a colon (RFC 5322 2.2), perhaps after the first line of an mbox file. */
+const HEADER_FIELD = /^(?:From [^\n]*\n)?[!-9;-~]+:[ \t]/;
+
 function kindOf(text: string): FileKind {
-  const begin = text.trimStart().slice(0, 200);
+  const begin = text.trimStart().slice(0, BEGIN_LENGTH);
   if (/^(?:\{|<mjml\b)/i.test(begin)) return 'mjml';
-  return /^(?:From [^\n]*\n)?[!-9;-~]+:[ \t]/.test(begin) && !begin.startsWith('<') ? 'mail' : 'html';
+  return HEADER_FIELD.test(begin) && !begin.startsWith('<') ? 'mail' : 'html';
 }
 
 /** The checks that need an account: those of the sender, and of merge tags that may be fields of the account. */

@@ -6,7 +6,7 @@
  * those sent before the caps were set.
  */
 import type { Database } from 'better-sqlite3';
-import { IS_RECEIVED_OR_UNDERWAY, type MailCap } from '../../database/schema/index.ts';
+import { isReceivedOrUnderway, type MailCap } from '../../database/schema/index.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { addDays, toUtc, wallClock } from '../../time/zones.ts';
@@ -81,7 +81,7 @@ function capReason({ mails, days }: MailCap): string {
  */
 const latestMails = (address: string, columns = 'updated_at') => `
   SELECT ${columns} FROM deliveries INDEXED BY deliveries_capped
-  WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${IS_RECEIVED_OR_UNDERWAY}
+  WHERE address_id = ${address} AND updated_at >= @from AND counts_to_caps = 1 AND ${isReceivedOrUnderway()}
   ORDER BY updated_at DESC LIMIT @most`;
 
 /** Returns SQL for the reason why the contact `address` (SQL) may get no more mail now; null if the caps allow one. */

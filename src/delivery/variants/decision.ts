@@ -30,7 +30,7 @@ export class AbTestDecisions {
     const isCheckDue = monotonic - this.#checkedAt >= CHECK_MS;
     if (isCheckDue) this.#checkedAt = monotonic;
     let hasMore = false;
-    for (const test of isCheckDue ? dueTests(this.#client, now) : decidedTests(this.#client)) {
+    for (const test of isCheckDue ? testsToCheck(this.#client, now) : decidedTests(this.#client)) {
       const isUnfinished =
         test.winner === null ? checkTest(this.#client, test, now) : await release(this.#client, test, mayContinue);
       if (isUnfinished) hasMore = true;
@@ -49,10 +49,10 @@ function decidedTests(client: Database): Test[] {
 }
 
 /**
- * Returns decided tests, tests whose mails may not all have been tried, tests that are due, and tests whose `tried_at` is in the future
+ * Returns decided tests that are not released, tests whose mails may not all have been tried, tests that are due, and tests whose `tried_at` is in the future
  * because the clock was ahead.
  */
-function dueTests(client: Database, now: number): Test[] {
+function testsToCheck(client: Database, now: number): Test[] {
   return client
     .prepare<[{ now: number }], Test>(`
       SELECT mailing_id, winner, tried_at, winner_by FROM ab_tests INDEXED BY ab_tests_due WHERE is_released = 0 AND ${AB_TEST_DUE} <= @now
@@ -158,12 +158,12 @@ async function release(client: Database, { mailing_id }: Test, mayContinue: () =
     markReleased(client, mailing_id);
     return false;
   }
-  const some = client.prepare<[number, number]>(`
-      UPDATE deliveries SET due_at = 0 WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
+  const releaseSome = client.prepare<[number, number]>(`
+      UPDATE deliveries SET due_at = ${DUE.atOnce} WHERE id IN (SELECT id FROM deliveries INDEXED BY deliveries_queue
       WHERE mailing_id = ? AND state = ${DELIVERY_STATE.queued} AND due_at = ${DUE.awaitsDecision} LIMIT ?)`);
   let hasMore = true;
   await inChunks(client, (rows) => {
-    hasMore = some.run(mailing_id, rows).changes === rows;
+    hasMore = releaseSome.run(mailing_id, rows).changes === rows;
     return hasMore && mayContinue();
   });
   if (!hasMore && is_enqueueing === 0) markReleased(client, mailing_id);

@@ -26,6 +26,7 @@ export async function copyPages(source: Database, path: string, onProgress?: Pro
  */
 export async function makeBackup({ $client }: Db, path: string, now: Date, onProgress?: Progress): Promise<void> {
   // Within a read transaction, all pages are copied as they are at one moment. Without it, each write of the service would restart the copy.
+  // The transaction begins with its first read.
   $client.exec('BEGIN');
   try {
     $client.prepare('SELECT count(*) FROM sqlite_master').get();

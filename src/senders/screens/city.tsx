@@ -50,8 +50,8 @@ export async function readCity(
   const plain = (text: string) => text.toLowerCase().normalize('NFC').replaceAll(/\s+/g, ' ').trim();
   const typedName = plain(typed);
   const citiesNamed = (nameOf: (city: City, name: string) => string) =>
-    places.cities.filter((city) => namesOf(city).some((name) => plain(nameOf(city, name)) === typedName));
-  const withState = citiesNamed((city, name) => cityName(city, places, name));
+    places.cities.filter((found) => namesOf(found).some((name) => plain(nameOf(found, name)) === typedName));
+  const withState = citiesNamed((found, name) => cityName(found, places, name));
   const matches = withState.length > 0 ? withState : citiesNamed((_, name) => name);
   const city = matches.find(({ id }) => id === storedId) ?? matches[0];
   if (city === undefined) return 'unknown';
@@ -106,8 +106,8 @@ export async function cityOffers(app: FastifyInstance): Promise<void> {
       );
       const start = fold(withoutState(city));
       const offers = places.cities.slice(0, MAX_OFFERED).map((found) => {
-        const name = namesOf(found).find((name) => fold(name).startsWith(start));
-        return cityName(found, places, name);
+        const offered = namesOf(found).find((name) => fold(name).startsWith(start));
+        return cityName(found, places, offered);
       });
       return reply.send(offers);
     },

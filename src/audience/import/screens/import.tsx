@@ -220,6 +220,7 @@ function readColumns(value: unknown, { columns, migration }: Upload): SubmittedC
 /**
  * Starts the preview of a file with these columns, after creating the fields and the contact type that it needs. Returns null if the
  * preview has started. If something is refused, `values` has the values for the form, in which everything created so far is selected.
+ * `bothProblem` is the problem of a form that names both a contact type and a new one.
  */
 async function previewColumns(
   request: FastifyRequest,
@@ -273,15 +274,15 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   const known = names.map((name) => ({ value: name, label: fieldLabel(language, name) }));
   const fieldsFor = ({ name: column, type: proposed }: Upload['columns'][number], number: number) => {
     const name = fieldNameFor(column, number);
-    const types = [proposed, ...FIELD_TYPES.filter((type) => type !== proposed)];
+    const kinds = [proposed, ...FIELD_TYPES.filter((kind) => kind !== proposed)];
     return [
       { value: '', label: language.say('import.skip') },
       ...known,
       ...(known.some(({ value }) => value.toLowerCase() === name)
         ? []
-        : types.map((type) => ({
-            value: `${NEW_FIELD}${type}`,
-            label: language.say('import.newField', { name, type: language.say(`fields.kind.${type}`) }),
+        : kinds.map((kind) => ({
+            value: `${NEW_FIELD}${kind}`,
+            label: language.say('import.newField', { name, type: language.say(`fields.kind.${kind}`) }),
           }))),
     ];
   };

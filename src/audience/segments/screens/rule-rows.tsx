@@ -117,7 +117,7 @@ function Values({ rule, at, choices, problems }: { rule: Rule; at: number; choic
   const attributes = (value: string, isSecond = false) => ({
     value,
     autocomplete: 'off',
-    maxLength: type === 'link' ? MAX_URL : 255,
+    maxLength: type === 'link' ? MAX_URL : MAX_LINE_CHARACTERS,
     ...inputType(rule, type, value, isSecond),
     problems,
   });

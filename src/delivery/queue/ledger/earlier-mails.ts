@@ -4,7 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { inChunks } from '../../../database/bulk.ts';
-import { type CapProgress, IS_RECEIVED_OR_UNDERWAY, MAILING_ENDED } from '../../../database/schema/index.ts';
+import { type CapProgress, isReceivedOrUnderway, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isBusy } from '../../../database/write-lock.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
 import { DAY_MS } from '../../../units.ts';
@@ -34,7 +34,7 @@ export function markEarlierMails(client: Database, account: number, people: read
 }
 
 const MARK_OF_PEOPLE = `
-  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_RECEIVED_OR_UNDERWAY} AND id IN (
+  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${isReceivedOrUnderway()} AND id IN (
     SELECT d.id FROM mailings INDEXED BY mailings_recent CROSS JOIN json_each(@people) p
       CROSS JOIN deliveries d INDEXED BY deliveries_person ON d.mailing_id = mailings.id AND d.address_id = p.value
     WHERE user_id = @account AND ${IS_CAPPED} AND ${MAILING_ENDED} >= @since)`;
@@ -103,7 +103,7 @@ function markSome(client: Database, rows: number, since: string): boolean {
 }
 
 const MARK_OF_MAILING = `
-  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${IS_RECEIVED_OR_UNDERWAY} AND id IN (
+  UPDATE deliveries SET counts_to_caps = 1 WHERE counts_to_caps = 0 AND ${isReceivedOrUnderway()} AND id IN (
     SELECT id FROM deliveries INDEXED BY deliveries_mailing WHERE mailing_id = @mailing AND id > @delivery AND id <= @last)`;
 
 /**
