@@ -1,9 +1,10 @@
 /** Keeps the content that was last compiled from drafts, so that previews compile a draft only once while nothing in it changes. */
 import type { FrozenText } from '../delivery/compiling/compile.ts';
 import type { Said } from '../errors/sentences.ts';
+import { MEBIBYTE } from '../units.ts';
 
 /** The maximum length of all kept sources together: about ten large mails, or some hundred usual ones. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
+const MAX_CHARACTERS = 8 * MEBIBYTE;
 
 /** A part of a source, such as the subject, the template or the id of the sender. */
 type Part = string | number | null;

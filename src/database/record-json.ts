@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { and, fillPlaceholders, type SQL, sql } from 'drizzle-orm';
 import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { TObject } from 'typebox';
+import { MEBIBYTE } from '../units.ts';
 import type { Db } from './open.ts';
 import { type OwnedTable, ownedBy } from './ownership.ts';
 
@@ -66,7 +67,7 @@ export interface FoundIds {
 /** The maximum number of rows of a page. */
 export const PAGE_ROWS = 1000;
 /** A page ends with the row at which the large columns of its rows have more than this number of bytes in total. */
-const PAGE_BYTES = 1024 * 1024;
+const PAGE_BYTES = MEBIBYTE;
 
 /**
  * Returns a function that reads up to `limit` records after an id, ascending. SQLite makes the JSON, so that no JavaScript object per

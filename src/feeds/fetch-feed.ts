@@ -4,10 +4,11 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Agent } from 'undici';
 import { type Said, sentence } from '../errors/sentences.ts';
+import { MEBIBYTE } from '../units.ts';
 import { checkedLookup, systemLookup, urlFault } from '../webhooks/addresses.ts';
 import { failureText } from '../webhooks/requests.ts';
 
-const MAX_FEED_BYTES = 2 * 1024 * 1024;
+const MAX_FEED_BYTES = 2 * MEBIBYTE;
 const MAX_REDIRECTS = 5;
 /** The maximum time from the first request to the end of the last response. */
 const TIMEOUT_MS = 20_000;

@@ -1,11 +1,12 @@
 /** Makes the mail for feed items: fills in the feed's placeholders in its template and its subject. */
 import { escapeHtml } from '../delivery/content/merge.ts';
+import { MEBIBYTE } from '../units.ts';
 import type { FeedItem } from './feed-item.ts';
 
 /** The maximum length of a subject and of a preview text. */
 const MAX_LINE = 255;
 /** The maximum length of a single send's HTML. */
-const MAX_HTML_CHARACTERS = 2 * 1024 * 1024;
+const MAX_HTML_CHARACTERS = 2 * MEBIBYTE;
 /** The minimum length that a part or a value counts as, so that a template cannot repeat an almost empty part without end. */
 const MIN_CHARACTERS = 50;
 

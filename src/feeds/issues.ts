@@ -11,6 +11,7 @@ import { feeds, type LanguageVersion, senders, type Target, unsubscribeGroups } 
 import { inTransaction } from '../database/transaction.ts';
 import { type Sentence, sentence } from '../errors/sentences.ts';
 import { BLANK_TEMPLATE } from '../templates/mail-content.ts';
+import { MEBIBYTE } from '../units.ts';
 import { nextDigest } from './digest-times.ts';
 import type { FeedItem } from './feed-item.ts';
 import { countWaiting, type Feed, findFeedTemplate, holdFeed } from './feeds.ts';
@@ -134,7 +135,7 @@ export function issueOf(
 }
 
 /** The maximum number of characters of all versions of a mail together. */
-const MAX_VERSIONS_CHARACTERS = 2 * 1024 * 1024;
+const MAX_VERSIONS_CHARACTERS = 2 * MEBIBYTE;
 
 /** Returns the versions of the mail with these items, or null if the feed has none; or why they cannot be made. */
 function versionsOf(db: Db, feed: Feed, items: readonly FeedItem[]): LanguageVersion[] | null | Problem {

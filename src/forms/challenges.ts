@@ -6,6 +6,7 @@ import { randomInt } from 'node:crypto';
 import { type Challenge, createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import type { Tokens } from '../delivery/links/tokens.ts';
+import { HOUR_MS } from '../units.ts';
 import type { Proof } from './used-challenges.ts';
 
 const ALGORITHM = 'PBKDF2/SHA-256';
@@ -16,7 +17,7 @@ const MIN_TRIES = 500;
 /** The number of tries that a browser needs for the solution is below this. */
 const MAX_TRIES = 3500;
 /** How long a page may stay open before its form is submitted. */
-const CHALLENGE_MS = 60 * 60 * 1000;
+const CHALLENGE_MS = HOUR_MS;
 /** The minimum time that a visitor needs for filling in a form. */
 const MIN_FILL_MS = 2000;
 /** The maximum length of a submitted solution. Longer texts are not parsed. */

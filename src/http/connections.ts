@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { HOUR_MS } from '../units.ts';
 
 const MAX_CONNECTIONS = 1000;
 /**
@@ -17,7 +18,7 @@ const CHECK_INTERVAL_MS = 50;
 /** Fastify's and Node's time limits for a request. Bodies have separate limits in bodies.ts. */
 export const REQUEST_TIMES = {
   /** This limit only matters if another limit fails: it is longer than the longest upload. */
-  requestTimeout: 2 * 60 * 60 * 1000,
+  requestTimeout: 2 * HOUR_MS,
   http: { headersTimeout: 20_000, connectionsCheckingInterval: 5000 },
 };
 

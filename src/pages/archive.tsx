@@ -17,13 +17,14 @@ import { pageRoute, unknownPage } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import type { Deps } from '../operations/deps.ts';
 import { publicBrand } from '../templates/brand/brand.ts';
+import { MEBIBYTE } from '../units.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { COPY_POLICY } from './web-copy.ts';
 
 const PAGE_SIZE = 50;
 const FEED_SIZE = 20;
 /** The maximum size of the cache of mail copies. Copies are cached because making a large one takes tens of milliseconds. */
-const COPY_CACHE_BYTES = 16 * 1024 * 1024;
+const COPY_CACHE_BYTES = 16 * MEBIBYTE;
 
 type BySlug = { Params: { slug: string } };
 

@@ -9,6 +9,7 @@ import { RecipientVariants } from '../delivery/variants/recipient-variants.ts';
 import { unavailable } from '../errors/failure.ts';
 import type { Deps } from '../operations/deps.ts';
 import { partReader } from '../templates/pictures/pictures.ts';
+import { HOUR_MS, MEBIBYTE } from '../units.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { PreferenceStore } from './preferences.ts';
 import type { RecipientSource, StoredPicture } from './recipient-source.ts';
@@ -16,13 +17,13 @@ import type { RecipientSource, StoredPicture } from './recipient-source.ts';
 /** How long a visitor waits for a choice to be written. After that, the visitor is asked to try again. */
 const ANSWER_MS = 30_000;
 /** How long a choice waits in memory until the database is no longer locked. */
-const PENDING_MS = 60 * 60 * 1000;
+const PENDING_MS = HOUR_MS;
 /** The maximum number of choices waiting in memory while the database is locked. */
 const MAX_PENDING = 10_000;
 /** How often opens and clicks are written. */
 const FLUSH_MS = 100;
 /** The maximum size of the cache of image parts. */
-const PICTURE_CACHE_BYTES = 32 * 1024 * 1024;
+const PICTURE_CACHE_BYTES = 32 * MEBIBYTE;
 
 /** Returns the source of data for an application. Data that wait in memory are written before the application has closed. */
 export function databaseSource(app: FastifyInstance, deps: Deps): RecipientSource {

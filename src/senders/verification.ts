@@ -14,7 +14,7 @@ import type { Said } from '../errors/sentences.ts';
 import { readStored } from '../errors/stored.ts';
 import type { LanguageCode } from '../languages.ts';
 import { isoTimestamp, plainTimestamp } from '../time/clock.ts';
-import { DAY_MS } from '../units.ts';
+import { DAY_MS, MINUTE_MS } from '../units.ts';
 import { audit } from '../users/audit.ts';
 import { LINK_DAYS, verificationContent } from './verification-mail.ts';
 
@@ -22,7 +22,7 @@ type Sender = typeof senders.$inferSelect;
 
 const PURPOSE = 'verify-sender';
 /** The minimum time between two verification mails of an account to the same address. */
-const RESEND_MS = 5 * 60 * 1000;
+const RESEND_MS = 5 * MINUTE_MS;
 
 /** The newest verification mail to an address, and the state of its delivery. */
 interface Verification {

@@ -39,7 +39,7 @@ const MAX_VALUES = 200;
 /** The maximum number of compiled templates that are kept. */
 const MAX_KEPT = 100;
 /** The maximum number of characters of these templates together. */
-const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
+const MAX_KEPT_CHARACTERS = 8 * MEBIBYTE;
 /** The placeholders that only mails of campaigns may have. */
 const CAMPAIGN_PLACEHOLDERS = new Set([PREFERENCES, WEB_COPY]);
 

@@ -29,13 +29,14 @@ import {
 import { passedFields } from '../http/requests/validation.ts';
 import type { Deps } from '../operations/deps.ts';
 import { hasTemplate } from '../templates/mail-content.ts';
+import { MEBIBYTE } from '../units.ts';
 import { CompiledTemplates } from './content.ts';
 import { listMails, readMail, readSentTransactionalMail } from './operations.ts';
 import { IDEMPOTENCY_KEY, sendTransactional } from './send.ts';
 
 const TAG = 'Transactional e-mail';
 /** The maximum size of a request: 10 MiB of attachments in base64, and a template. */
-const MAX_BODY_BYTES = 18 * 1024 * 1024;
+const MAX_BODY_BYTES = 18 * MEBIBYTE;
 
 const code = (description: string) => Type.Optional(text({ maxLength: MAX_TEMPLATE_CHARACTERS, description }));
 const SendBody = Type.Object({

@@ -2,6 +2,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
+import { MEBIBYTE } from '../units.ts';
 
 interface Cost {
   /** Base-2 logarithm of N. */
@@ -64,7 +65,7 @@ function parseStored(stored: string): typeof NO_PASSWORD {
 /** Returns the hash of a password. Computes it on one of Node's worker threads, so that this thread does not block. */
 function derive(password: string, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** logN;
-  const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + 1024 * 1024 };
+  const options: ScryptOptions = { N, r, p, maxmem: 128 * N * r + MEBIBYTE };
   // The same password typed on different systems can be different sequences of code points (NIST SP 800-63B 5.1.1.2).
   const text = password.normalize('NFKC');
   return new Promise((resolve, reject) => {

@@ -5,6 +5,7 @@
  */
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../time/clock.ts';
+import { HOUR_MS } from '../units.ts';
 
 /** The number of attempts after which the next attempt must wait. */
 const FREE_ATTEMPTS = 5;
@@ -15,7 +16,7 @@ const FREE_ATTEMPTS = 5;
 const MAX_WAIT_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
 type CountKind = keyof typeof MAX_WAIT_MS;
 /** A count is forgotten if there was no attempt for this time. */
-const FORGET_MS = 60 * 60_000;
+const FORGET_MS = HOUR_MS;
 /** The maximum number of counts of each kind. If there are more, the count that is unused for longest is forgotten. */
 const MAX_COUNTS = 10_000;
 

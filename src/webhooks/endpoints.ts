@@ -7,6 +7,7 @@ import type { Db } from '../database/open.ts';
 import { type WEBHOOK_DISABLED_CODES, webhookEndpoints } from '../database/schema/index.ts';
 import { openText, sealText } from '../delivery/transport/relays/sealing.ts';
 import { isoTimestamp } from '../time/clock.ts';
+import { DAY_MS } from '../units.ts';
 import { newSecret } from './signature.ts';
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect;
@@ -15,7 +16,7 @@ export type DisabledCode = (typeof WEBHOOK_DISABLED_CODES)[number];
 /** The named value that has the prefix of event ids. */
 const PREFIX_NAME = 'webhook_prefix';
 /** How long after a rotation the previous secret also signs. */
-const ROTATION_MS = 24 * 60 * 60_000;
+const ROTATION_MS = DAY_MS;
 
 /** Returns the endpoints of an account in the order in which they were added. */
 export function listEndpoints(db: Db, accountId: number): Endpoint[] {

@@ -3,12 +3,13 @@
  * kept, because they can be sent again. Also disables endpoints for which too many events wait.
  */
 import type { Database } from 'better-sqlite3';
+import { DAY_MS } from '../units.ts';
 import { disableEndpoint } from './endpoints.ts';
 
 /** The maximum number of events of an account that are kept for sending again. */
 const KEPT_EVENTS = 10_000;
 /** How long events are kept for sending again. */
-const KEPT_MS = 30 * 24 * 60 * 60_000;
+const KEPT_MS = 30 * DAY_MS;
 /** An endpoint for which more events wait is disabled, because the file must not grow without limit. */
 const MAX_UNSENT = 1_000_000;
 /**

@@ -11,15 +11,16 @@ import { isTransientSqliteError } from '../../database/write-lock.ts';
 import { conflict, Failure, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
+import { HOUR_MS } from '../../units.ts';
 import type { ContactFilter } from '../search/contact-filter.ts';
 import { ContactFinder } from '../search/find-contacts.ts';
 import { Pace } from '../search/pace.ts';
 import { applyAction, type Job, revertAction } from './apply.ts';
 
 /** How long after its end an action can be undone. */
-const UNDO_MS = 3_600_000;
+const UNDO_MS = HOUR_MS;
 /** How long after its creation an action can be confirmed. */
-const CONFIRM_MS = 3_600_000;
+const CONFIRM_MS = HOUR_MS;
 const UNDOABLE: readonly Job['action'][] = ['move', 'delete'];
 /** The maximum number of unfinished actions of an account. */
 const MAX_UNFINISHED = 20;

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
+import { HOUR_MS } from '../../units.ts';
 import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-export.ts';
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
@@ -16,7 +17,7 @@ import type { ImportJob } from './import-job.ts';
 import type { ImportPreview } from './preview.ts';
 
 /** A file is removed if it is not imported within this time. */
-const KEPT_MS = 3_600_000;
+const KEPT_MS = HOUR_MS;
 /** The maximum number of files of an account. The oldest that is not being imported is removed for a new one. */
 const MAX_OF_ACCOUNT = 5;
 /** The maximum number of imports of an account that run or wait, because their files take space on disk until the import. */

@@ -11,6 +11,7 @@ import { finished } from 'node:stream/promises';
 import type { Db } from '../../database/open.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { parseAddress } from '../contacts/addresses.ts';
 import { escapeFormula } from '../csv-write.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
@@ -62,7 +63,7 @@ const MAX_EMAIL = 1000;
 /** The maximum size of all values of a contact together, because a longer row cannot be imported. */
 const MAX_ROW = 900_000;
 const MAX_TEMPLATES = 200;
-const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
+const MAX_TEMPLATE_CHARACTERS = 2 * MEBIBYTE;
 /** The maximum number of ignored columns, and of ignored files, that are named. */
 const MAX_NAMED_IGNORED = 100;
 /** The maximum number of values of a column that are named because they do not fit its field. */

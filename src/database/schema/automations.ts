@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { DAY_MS } from '../../units.ts';
 import { user } from './accounts.ts';
 import { address } from './audience.ts';
 import type { LanguageVersion } from './campaigns.ts';
@@ -190,7 +191,7 @@ export const automationSchedules = sqliteTable(
  */
 export const barsEntry = (
   eventKey: string,
-) => `CASE au.re_entry WHEN 'days' THEN n.entered_at > @at - au.re_entry_days * 86400000
+) => `CASE au.re_entry WHEN 'days' THEN n.entered_at > @at - au.re_entry_days * ${DAY_MS}
     WHEN 'key' THEN ${eventKey} IS NULL OR n.event_key = ${eventKey} ELSE true END`;
 
 /** SQL: `barsEntry` for the key @event_key. */

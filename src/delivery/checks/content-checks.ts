@@ -3,6 +3,7 @@
  * the postal address.
  */
 import type { LinkRules } from '../../database/schema/index.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { withoutParameters } from '../content/link-rules.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
 import { placeholderNames, scan } from '../content/placeholders.ts';
@@ -21,7 +22,7 @@ export type ContentFinding =
 type NamedCheck = 'urls' | 'leave' | 'address' | 'addressLacks' | 'unknown' | 'foreign' | 'values' | 'sample';
 
 /** A mail with attachments that has more bytes takes notably long to send and to load. */
-const HEAVY_BYTES = 1024 * 1024;
+const HEAVY_BYTES = MEBIBYTE;
 
 /** Facts about the account and the previewed contact that the checks need in addition to the mail. */
 export interface CheckContext {

@@ -2,6 +2,7 @@
 
 import { Parser } from 'htmlparser2';
 import { sentence } from '../../errors/sentences.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { ContentError } from './compiled-content.ts';
 import { escapeHtml } from './merge.ts';
 import { checkCount, checkDepth, type MjmlNode, parseMjml } from './mjml.ts';
@@ -32,7 +33,7 @@ const SUPPORTED = new Set(
 );
 const SUPPORTED_IN_HEAD = new Set(['mj-font', 'mj-style']);
 /** The API's limit for the length of template code. */
-const MAX_CHARACTERS = 2 * 1024 * 1024;
+const MAX_CHARACTERS = 2 * MEBIBYTE;
 
 /** Converts a template in MJML's JSON form for the editor; '' is an empty design. Throws ContentError with a message for the owner. */
 export function editorView(template_json: string): EditorView {

@@ -2,6 +2,7 @@
 
 import { Parser } from 'htmlparser2';
 import { sentence } from '../../errors/sentences.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { FOOTER_LINK_MARK, footerFor, footerLinkPlaceholder, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, isLink, type Region } from '../content/html-regions.ts';
@@ -86,7 +87,7 @@ export async function buildContent(source: ContentSource): Promise<Content> {
  * The maximum number of characters in both parts together, before merging. The limit is needed because a design of a few kilobytes can
  * compile to many times its size.
  */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
+const MAX_CHARACTERS = 8 * MEBIBYTE;
 
 async function sourceHtml(source: ContentSource): Promise<string> {
   const { template_json, template_html, preheader, linkRules, publicUrl = '' } = source;

@@ -1,7 +1,7 @@
 /** Removes the data of transactional mail that are kept only for a time: idempotency keys and records of mails. */
 import type { Database } from 'better-sqlite3';
 import { DELIVERY_STATE } from '../../database/schema/index.ts';
-import { DAY_MS, MINUTE_MS } from '../../units.ts';
+import { DAY_MS, MEBIBYTE, MINUTE_MS } from '../../units.ts';
 
 /** How long an idempotency key is remembered, in milliseconds. */
 const KEYS_MS = DAY_MS;
@@ -15,7 +15,7 @@ const ROWS = 200;
  * The maximum number of bytes of stored messages that one transaction removes; the last message, of up to 1 MiB, may exceed it. There is a
  * maximum because SQLite overwrites removed bytes.
  */
-const MAX_REMOVED_BYTES = 2 * 1024 * 1024;
+const MAX_REMOVED_BYTES = 2 * MEBIBYTE;
 /** The delay before the next search, once nothing is left to remove, in milliseconds. */
 const IDLE_MS = MINUTE_MS;
 

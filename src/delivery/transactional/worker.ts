@@ -11,6 +11,7 @@ import { type Said, sentence } from '../../errors/sentences.ts';
 import { readStored } from '../../errors/stored.ts';
 import type { Log } from '../../log.ts';
 import { type Clock, steadyTime } from '../../time/clock.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { returnPath } from '../links/return-paths.ts';
 import { ownReturnPathKeys } from '../links/secrets.ts';
 import { DkimKeys } from '../mime/dkim.ts';
@@ -30,9 +31,9 @@ const MAX_IN_FLIGHT = 16;
 /** The maximum number of mails of one account sent at the same time. */
 const MAX_OF_ACCOUNT = 8;
 /** The maximum total size of the mails sent at the same time, in bytes. A larger mail is sent alone. */
-const MAX_BYTES = 24 * 1024 * 1024;
+const MAX_BYTES = 24 * MEBIBYTE;
 /** The maximum size of a message that is kept as sent, in bytes. It has room for some small files. */
-const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_KEPT_BYTES = MEBIBYTE;
 /** The time after which the queue is read again if a rate limit allows no mail, in milliseconds. */
 const RATE_WAIT_MS = 20;
 /** The time after which a mail is tried again if its sender is no longer verified, in milliseconds. */

@@ -3,13 +3,14 @@ import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure, unavailable } from '../../errors/failure.ts';
 import type { Clock } from '../../time/clock.ts';
+import { HOUR_MS, MEBIBYTE } from '../../units.ts';
 import { hasBody } from '../connections.ts';
 
 const CHECK_INTERVAL_MS = 1000;
 /** A form must arrive within this time. */
 const FORM_MS = 45_000;
 /** A file may take an hour, as long as at least WINDOW_BYTES of it arrive in each window: about 1 KiB per second. */
-const FILE_MS = 60 * 60 * 1000;
+const FILE_MS = HOUR_MS;
 const WINDOW_MS = 30_000;
 const WINDOW_BYTES = 32 * 1024;
 /**
@@ -18,7 +19,7 @@ const WINDOW_BYTES = 32 * 1024;
  */
 const LINGER_MS = 5000;
 /** The maximum memory for all unfinished bodies. When it is exceeded, the oldest body larger than SMALL_BODY_BYTES is rejected. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_HELD_BYTES = 64 * MEBIBYTE;
 const SMALL_BODY_BYTES = 64 * 1024;
 
 interface Body {

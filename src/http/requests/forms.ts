@@ -5,11 +5,12 @@ import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { hasMoreParts, isDeeper } from '../../delivery/content/json-size.ts';
 import { Failure, payloadTooLarge } from '../../errors/failure.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { assembleFields, type FormBody, MALFORMED, readUrlencoded } from './form-fields.ts';
 import { normalize } from './normalize.ts';
 
 /** The largest body of any encoding, except uploads. */
-export const MAX_FORM_BYTES = 4 * 1024 * 1024;
+export const MAX_FORM_BYTES = 4 * MEBIBYTE;
 const MAX_FORM_PARTS = 20_000;
 /** Limits of a JSON body: room for two arrays of 10 000 items, and deeper nesting than any parameter needs. */
 const MAX_JSON_VALUES = 50_000;
@@ -18,7 +19,7 @@ const MAX_JSON_LEVELS = 32;
  * The buffer of the multipart parser in bytes. It must be larger than one read from a socket: if the parser skips a part without a usable
  * name and a chunk of that part does not fit the buffer, it never continues, and the request would get no response.
  */
-const PART_BUFFER = 1024 * 1024;
+const PART_BUFFER = MEBIBYTE;
 
 /**
  * The property of a body that holds the text of a form until it is read. @fastify/formbody would parse a form in one go, and ten thousand

@@ -4,9 +4,10 @@ import { DELIVERY_STATE_NAMES } from '../../database/schema/index.ts';
 import { SHOWN_DELIVERY_STATES } from '../../delivery/reporting/mailing-report.ts';
 import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
+import { MEBIBYTE } from '../../units.ts';
 
 const MAX_TEXT_CHARACTERS = 65_535;
-export const MAX_TEMPLATE_CHARACTERS = 2 * 1024 * 1024;
+export const MAX_TEMPLATE_CHARACTERS = 2 * MEBIBYTE;
 export const MAX_ARRAY_ITEMS = 10_000;
 
 /** One line of text, at most 255 characters, without control characters, so that it can be put into a mail header. */

@@ -5,6 +5,7 @@ import type { NodeState } from '../../database/schema/index.ts';
 import { mailWaitsReason, noteMailWaits } from '../../delivery/queue/holds.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import type { Log } from '../../log.ts';
+import { DAY_MS } from '../../units.ts';
 import { isUnderstood, NODE_LEASE_MS } from '../protocol.ts';
 import type { FleetNode } from './fleet.ts';
 
@@ -13,7 +14,7 @@ const WRITE_MS = 2000;
 /** How long mail must have waited before the reason is reported, because there is no node for a short time at startup. */
 const REPORTED_AFTER_MS = 3000;
 /** How long a silent node stays in the list, unless a node with its name returns. */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const KEPT_MS = 7 * DAY_MS;
 
 interface FleetRecordDeps {
   client: Database;

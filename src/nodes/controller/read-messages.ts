@@ -3,10 +3,11 @@
  * by an attacker.
  */
 import { isObject, parseJson } from '../../json.ts';
+import { MEBIBYTE } from '../../units.ts';
 import { type Beat, type Ended, isRunOf, MAX_ENDED, type RelayShare, type Report } from '../protocol.ts';
 
 /** The default limit of NATS for the size of a message. */
-const MAX_BYTES = 1024 * 1024;
+const MAX_BYTES = MEBIBYTE;
 /** Limits for the texts of messages, in characters. */
 const MAX_NAME = 200;
 const MAX_WORD = 20;

@@ -9,6 +9,7 @@ import type { Purpose, RecipientIds, Tokens } from '../../delivery/links/tokens.
 import { RecipientVariants } from '../../delivery/variants/recipient-variants.ts';
 import { isObject, parseJson } from '../../json.ts';
 import { PreferenceStore } from '../../pages/preferences.ts';
+import { MEBIBYTE } from '../../units.ts';
 import type { Questions } from '../feedback-messages.ts';
 import { SUBJECT } from '../streams.ts';
 import type { Content } from './content.ts';
@@ -67,7 +68,7 @@ export async function answerNodes(
 }
 
 /** The default limit of NATS for a message in bytes. The values of one contact can be larger; their answer is null. */
-const MAX_ANSWER = 1024 * 1024;
+const MAX_ANSWER = MEBIBYTE;
 
 /** Returns the answer as JSON; null if the question is malformed. */
 async function answer(answers: Answers, subject: string, json: string): Promise<string | null> {

@@ -1,8 +1,9 @@
 /** Contents of mailings, and images, fetched once from their bucket and cached in memory up to a number of bytes. */
 import type { NatsConnection } from '@nats-io/transport-node';
+import { MEBIBYTE } from '../../units.ts';
 import { findObject, type StoredObject, withTimeout } from '../bucket.ts';
 
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * MEBIBYTE;
 /** After this time a page asks the visitor to try again. The object is cached if it arrives later. */
 const FETCH_MS = 5000;
 /** How long a missing object is not requested again. */

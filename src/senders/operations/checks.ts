@@ -32,6 +32,7 @@ import { lastDnsState } from '../../installation/health-checks/relays-and-domain
 import { isOperatorsSession } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
+import { HOUR_MS } from '../../units.ts';
 import { activateDkimKeys, DKIM_KEY_STATES } from '../dkim-keys.ts';
 import { listSenderDomains, type SenderDomain, senderDomain } from '../domains.ts';
 import { listLastVerifications, resendAllowedAt } from '../verification.ts';
@@ -99,7 +100,7 @@ const CANCEL_EVERY_MS = 250;
 const runningChecks = new WeakMap<Context['db'], Map<string, Promise<void>>>();
 
 /** How long new records may take to be seen everywhere. */
-const NEW_MS = 72 * 3_600_000;
+const NEW_MS = 72 * HOUR_MS;
 
 export type Checks = Static<typeof Checks>;
 export type CheckedDomain = Static<typeof Domain>;

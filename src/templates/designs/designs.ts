@@ -30,12 +30,13 @@ import { findAudienceContact } from '../../delivery/queue/audience-counts.ts';
 import { Failure } from '../../errors/failure.ts';
 import { type Sentence, sentence } from '../../errors/sentences.ts';
 import { firstSenderId } from '../../senders/first-sender.ts';
+import { DAY_MS } from '../../units.ts';
 import { findUser } from '../../users/users.ts';
 import { findTemplateCodes } from '../mail-content.ts';
 
 const PURPOSE = 'design';
 /** How long a link can be opened. A page that is open when the link expires works for the same time again. */
-const LINK_MS = 24 * 60 * 60 * 1000;
+const LINK_MS = DAY_MS;
 
 /** Template code as a mail stores it: one of the two texts is empty. */
 export interface TemplateCode {

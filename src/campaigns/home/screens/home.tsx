@@ -21,6 +21,7 @@ import { recordTime } from '../../../ui/record-time.ts';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import type { Viewer } from '../../../ui/viewer.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
+import { DAY_MS } from '../../../units.ts';
 import { readUsualRates } from '../../operations/reports.ts';
 import { difference } from '../../screens/overview.tsx';
 import { type Campaign, type Mailing, type Overview, readOverview } from '../operations.ts';
@@ -429,7 +430,7 @@ function Checklist({ overview, now, viewer }: { overview: Overview; now: Date; v
 
 /** The number of free bytes below which an import or a large campaign could fill the disk. */
 const LITTLE_SPACE = 1_000_000_000;
-const WEEK_MS = 7 * 24 * 3_600_000;
+const WEEK_MS = 7 * DAY_MS;
 
 const RELAY_TONES = {
   none: 'plain',

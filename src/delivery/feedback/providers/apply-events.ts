@@ -14,6 +14,7 @@ import { inTransaction } from '../../../database/transaction.ts';
 import type { WriteLock } from '../../../database/write-lock.ts';
 import { notFound } from '../../../errors/failure.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
+import { DAY_MS } from '../../../units.ts';
 import { recordReturned } from '../../transactional/returned.ts';
 import { recordBounce } from '../bounces/record.ts';
 import type { Recipient } from '../find-mail.ts';
@@ -30,7 +31,7 @@ const LOCK_WAIT_MS = 3000;
  * How long an event is remembered, in milliseconds. This is longer than providers repeat an event, and longer than a signed request is
  * accepted.
  */
-const REMEMBERED_MS = 3 * 24 * 60 * 60_000;
+const REMEMBERED_MS = 3 * DAY_MS;
 /**
  * The maximum number of events remembered per intake. If there are more, the oldest are forgotten. If a forgotten event is sent again, it has no
  * further effect.

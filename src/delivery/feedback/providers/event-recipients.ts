@@ -4,13 +4,14 @@ import { findAddressId } from '../../../audience/contacts/address-rows.ts';
 import { parseAddress } from '../../../audience/contacts/addresses.ts';
 import { DELIVERY_STATE, MAILING_ENDED } from '../../../database/schema/index.ts';
 import { isoTimestamp } from '../../../time/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../units.ts';
 import { mailFinder, type Recipient } from '../find-mail.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 /** The maximum difference between clocks, plus the delay until a mail is recorded as accepted, in milliseconds. */
-const MAX_CLOCK_DIFFERENCE_MS = 60 * 60_000;
+const MAX_CLOCK_DIFFERENCE_MS = HOUR_MS;
 /** How long after a mail an event that gives only an address is matched to the mail, in milliseconds. */
-const MAX_DELAY_MS = 30 * 24 * 60 * 60_000;
+const MAX_DELAY_MS = 30 * DAY_MS;
 
 /** Returns the condition for the mailings that may have had mails accepted since @since. */
 const recentMailings = (kinds: string) =>

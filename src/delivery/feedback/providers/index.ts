@@ -1,5 +1,6 @@
 /** The mail providers that report bounces, complaints and unsubscribes, except Amazon SES. The database schema lists the names of all. */
 import type { MailProvider } from '../../../database/schema/index.ts';
+import { MEBIBYTE } from '../../../units.ts';
 import { readBrevo } from './brevo.ts';
 import { readMailgun } from './mailgun.ts';
 import { readPostmark } from './postmark.ts';
@@ -19,11 +20,11 @@ interface Provider {
 /** The maximum size of a request with one event, in bytes. */
 export const EVENT_BYTES = 256 * 1024;
 /** The maximum size of a request with a list of events, in bytes. */
-const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_BYTES = 16 * MEBIBYTE;
 /**
  * The maximum size of a signed list, in bytes. It is smaller because a signature covers the whole body, so it is checked without a pause.
  */
-const SIGNED_BATCH_BYTES = 4 * 1024 * 1024;
+const SIGNED_BATCH_BYTES = 4 * MEBIBYTE;
 
 /** All providers except Amazon SES, whose requests come through Amazon SNS (amazon.ts). */
 export const PROVIDERS: Readonly<Record<Exclude<MailProvider, 'ses'>, Provider>> = {

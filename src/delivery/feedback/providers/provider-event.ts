@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { REFUSALS } from '../../../database/schema/index.ts';
 import { isObject, parseJson } from '../../../json.ts';
+import { HOUR_MS } from '../../../units.ts';
 import { sanitizeText } from '../bounces/sanitize.ts';
 
 /**
@@ -60,7 +61,7 @@ export class Refusal extends Error {
 /**
  * The maximum age of signed requests, in milliseconds. Providers repeat a failed request for at most a day, so older requests are replays.
  */
-const MAX_AGE_MS = 26 * 60 * 60_000;
+const MAX_AGE_MS = 26 * HOUR_MS;
 /** How far in the future the time of a signature may be, in milliseconds, because clocks differ. */
 const MAX_AHEAD_MS = 10 * 60_000;
 

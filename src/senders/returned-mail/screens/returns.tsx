@@ -16,6 +16,7 @@ import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { viewerOf } from '../../../ui/signed-in.ts';
 import { field } from '../../../ui/submitted.ts';
 import { type PlainKey, useLanguage } from '../../../ui/words/index.ts';
+import { HOUR_MS } from '../../../units.ts';
 import { readResultLimits } from '../../sending-times/operations.ts';
 import { AutoPauseCard, autoPauseSwitch } from '../../sending-times/screens/auto-pause.tsx';
 import { addIntake, deleteIntake, type Intake, listIntakes, listRoleMails } from '../operations.ts';
@@ -106,7 +107,7 @@ function NewIntake({ provider, problems }: Typed) {
 
 const TONES = { waits: 'plain', works: 'good', refuses: 'bad' } as const;
 /** For this time after an intake was created, the page itself looks for the first event. */
-const WATCH_MS = 60 * 60_000;
+const WATCH_MS = HOUR_MS;
 /** How often the page looks for the first event. */
 const WATCH_EVERY_MS = 5000;
 /** What the user does in the provider's settings after copying the URL. */
