@@ -38,6 +38,37 @@ t.test('who joined since gets the mail as it was sent, once, in the same report'
   t.equal(await count(), 0);
 });
 
+t.test('nobody gets it whom a deleted segment, or one that lost the field of its rule, would exclude', async (t) => {
+  const { app, body } = await readyToSend(t);
+  await app.one.call('POST', '/custom-fields/save', { form: { field_name: 'plan', field_type: 'text' } });
+  const rule = { select_operator: ['is'], value: ['Cleo'] };
+  for (const select_field of [['first_name'], ['plan']])
+    await app.one.call('POST', '/segment/store', {
+      form: { segment_name: 'Without', contact_type_id: 1, select_field, ...rule },
+    });
+  const send = (segment: number) =>
+    createSend(app, { ...body, exclude_specific_recipient_id: [`segments_${segment}`] });
+  const utrs = [await send(1), await send(2)];
+  app.clock.advance(RECALL);
+  await app.background();
+  const before = outboxOf(app).length;
+  t.equal((await app.one.call('DELETE', '/segment/delete', { query: { segment_id: 1 } })).status, 200);
+  t.equal((await app.one.call('DELETE', '/custom-fields/delete', { query: { id: 1 } })).status, 200);
+  await addContact(app.one, 1, 'Cleo');
+  const reasons = ['A segment it names was deleted', /names the custom field plan, which was deleted$/];
+  for (const [at, utr] of utrs.entries()) {
+    for (const [method, path] of [
+      ['GET', '/single-send/joined'],
+      ['POST', '/single/send/joined'],
+    ] as const) {
+      const answer = app.one.call(method, path, { query: { utr } });
+      await app.background();
+      t.match(await answer, { status: 409, body: { errors: reasons[at] } });
+    }
+  }
+  t.equal(outboxOf(app).length, before);
+});
+
 t.test('the report leads to a page that counts them before it sends', async (t) => {
   const { app, body } = await readyToSend(t);
   const utr = await createSend(app, body);

@@ -1,7 +1,9 @@
 /** Operations that send a completed single send to the contacts who joined its audience after it was sent (additions). */
 import { eq } from 'drizzle-orm';
 import Type from 'typebox';
+import { targetProblem } from '../../audience/segments/broken-rules.ts';
 import { recomputeAndWait } from '../../audience/segments/recompute.ts';
+import { missingTarget } from '../../audience/segments/segments.ts';
 import type { Db } from '../../database/open.ts';
 import { senders } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
@@ -66,7 +68,7 @@ const startOfEnqueueing = (send: SingleSend): EnqueueProgress => ({
 
 /**
  * Returns a single send that can get more recipients, and the id of its mailing. Throws 404 if there is no such single send, and 409 if it
- * is not completed, has an A/B test, or its sender was deleted.
+ * is not completed, has an A/B test, its sender or one of its targets was deleted, or the rules of a target cannot be evaluated.
  */
 function requireExtendable(db: Db, accountId: number, utr: unknown): { send: SingleSend; mailingId: number } {
   const send = requireSingleSend(db, accountId, utr);
@@ -80,5 +82,8 @@ function requireExtendable(db: Db, accountId: number, utr: unknown): { send: Sin
     .where(eq(senders.id, send.sender_id))
     .get();
   if (sender === undefined || sender.deleted_at !== null) throw conflict(sentence('held_sender_deleted'));
+  const targets = [...send.recipient_id, ...send.exclude_specific_recipient_id];
+  const problem = missingTarget(db, targets) ?? targetProblem(db, targets);
+  if (problem !== null) throw conflict(problem);
   return { send, mailingId: mailing.id };
 }
