@@ -1,8 +1,8 @@
-/** Counts the records that use a placeholder: unfinished single sends, automations, templates and saved blocks. */
+/** Counts the records that use a placeholder: unfinished single sends, automations, feeds, templates and saved blocks. */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { SINGLE_SEND_STATUS } from '../database/schema/index.ts';
-import { placeholderNames, scan } from '../delivery/content/placeholders.ts';
+import { namesInCode } from '../delivery/content/names-in-code.ts';
 
 /** How long texts are read before other requests are answered. One text can take a few milliseconds longer. */
 const SLICE_MS = 4;
@@ -11,6 +11,7 @@ const SLICE_MS = 4;
 export interface PlaceholderUses {
   single_sends: number;
   automations: number;
+  feeds: number;
   templates: number;
   blocks: number;
 }
@@ -24,13 +25,13 @@ interface Source {
   columns: readonly string[];
 }
 
-const MAIL_COLUMNS = ['subject', 'preheader', 'template_json', 'template_html'];
+const MAIL_COLUMNS = ['subject', 'preheader', 'template_json', 'template_html', 'languages'];
 const SOURCES: readonly Source[] = [
   {
     kind: 'single_sends',
     list: `SELECT id, id AS owner FROM single_sends WHERE user_id = ? AND status <> ${SINGLE_SEND_STATUS.completed}`,
     table: 'single_sends',
-    columns: MAIL_COLUMNS,
+    columns: [...MAIL_COLUMNS, 'ab_test'],
   },
   {
     kind: 'automations',
@@ -40,10 +41,16 @@ const SOURCES: readonly Source[] = [
     columns: MAIL_COLUMNS,
   },
   {
+    kind: 'feeds',
+    list: 'SELECT id, id AS owner FROM feeds WHERE user_id = ?',
+    table: 'feeds',
+    columns: ['subject', 'languages'],
+  },
+  {
     kind: 'templates',
     list: 'SELECT id, id AS owner FROM own_templates WHERE user_id = ?',
     table: 'own_templates',
-    columns: ['json_code', 'html_code'],
+    columns: ['json_code', 'html_code', 'languages'],
   },
   {
     kind: 'blocks',
@@ -59,7 +66,7 @@ export async function countPlaceholderUses(
   accountId: number,
   name: string,
 ): Promise<PlaceholderUses> {
-  const counts: PlaceholderUses = { single_sends: 0, automations: 0, templates: 0, blocks: 0 };
+  const counts: PlaceholderUses = { single_sends: 0, automations: 0, feeds: 0, templates: 0, blocks: 0 };
   let sliceEnd = performance.now() + SLICE_MS;
   for (const { kind, list, table, columns } of SOURCES) {
     const owners = new Set<number>();
@@ -76,7 +83,7 @@ export async function countPlaceholderUses(
       }
       // The record may have been deleted while other requests were answered.
       const texts = Object.values(read.get({ id, name }) ?? {});
-      if (texts.some((text) => text !== null && placeholderNames([scan(text)]).includes(name))) owners.add(owner);
+      if (texts.some((text) => text !== null && namesInCode([text]).includes(name))) owners.add(owner);
     }
     counts[kind] = owners.size;
   }

@@ -106,6 +106,43 @@ t.test('a custom field is not renamed while unfinished work names it, and the re
   t.equal((await rename(app, 'pastime')).status, 200);
 });
 
+t.test('conditions as they are stored, variants, versions and feeds name a custom field, too', async (t) => {
+  const app = await startWithFields(t);
+  await addContact(app, 'zoe@example.com');
+  await queueSend(app, { recipient_id: ['contacts_1'] });
+  const form = { type: 'custom', automation_name: 'Course', unsubscribe_group_id: '1' };
+  const { utr } = (await mustAnswer(app, 'POST', '/automations/create', { form })).body.message;
+  await addSchedule(app.one, utr, '1');
+  const own = { template_name: 'Own', template_html: '<p>Hello</p>' };
+  await mustAnswer(app, 'POST', '/templates/create', { form: own });
+  app.db.exec(`INSERT INTO feeds (user_id, feed_name, url, sender_id, unsubscribe_group_id, recipient_id, exclude_specific_recipient_id,
+      subject, rhythm, state, poll_at, created_at, updated_at)
+    VALUES (1, 'Blog', 'https://blog.example/', 1, 1, '[]', '[]', 'New', 'item', 'paused', 0, '', '')`);
+  const json = (...parts: object[]) => JSON.stringify({ tagName: 'mjml', children: parts });
+  const condition = (written: string) => `<p>((if ${written}))a((else))b((end))</p>`;
+  const version = { language: 'de', subject: '', preheader: '', template_id: 0 };
+  const inVersion = JSON.stringify([{ ...version, template_html: condition('hobby = &quot;chess&quot;') }]);
+  const cases = [
+    ['single_sends', 'template_html', condition('hobby = &quot;chess&quot;')],
+    ['single_sends', 'template_json', json({ tagName: 'mj-text', content: condition('hobby = "chess"') })],
+    ['single_sends', 'template_json', json({ tagName: 'mj-text', attributes: { 'data-show-to': 'hobby = "chess"' } })],
+    ['single_sends', 'languages', inVersion],
+    ['single_sends', 'ab_test', JSON.stringify({ variants: [{ subject: 'For ((hobby|"you"))' }] })],
+    ['automation_schedules', 'languages', inVersion],
+    ['feeds', 'subject', '((item_title)) for ((hobby))'],
+    ['feeds', 'languages', inVersion],
+    ['own_templates', 'languages', inVersion],
+  ] as const;
+  for (const [table, column, text] of cases) {
+    const { before } = app.db.prepare(`SELECT ${column} AS before FROM ${table}`).get() as { before: string | null };
+    app.db.prepare(`UPDATE ${table} SET ${column} = ?`).run(text);
+    const { status, body } = await rename(app, 'pastime');
+    t.match([status, body.errors], [409, /(?<!\d)1 /], `${table}.${column}: ${text}`);
+    app.db.prepare(`UPDATE ${table} SET ${column} = ?`).run(before);
+  }
+  t.equal((await rename(app, 'pastime')).status, 200);
+});
+
 t.test('a field that takes the name of a deleted one revives the segments about that', async (t) => {
   const app = await startWithFields(t);
   await mustAnswer(app, 'POST', '/custom-fields/save', { form: { field_name: 'sport', field_type: 'text' } });

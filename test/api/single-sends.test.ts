@@ -162,6 +162,9 @@ t.test(
     ];
     const created = await post('/single/send/create', { ...body, template_html });
     t.strictSame(Object.keys(created.body.message), ['utr']);
+    const condition = '<p>((if city = &quot;Ulm&quot; and frist_name &gt; 1))a((else))b((end))</p>';
+    const conditional = await post('/single/send/create', { ...body, template_html: condition });
+    t.strictSame(conditional.warnings, expected.slice(0, 1), 'the marks of a condition are no merge tags');
     t.strictSame(created.warnings, expected);
     t.match(created.header, /^[ -~]+$/);
     const { utr } = created.body.message;

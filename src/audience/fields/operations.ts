@@ -112,7 +112,7 @@ export async function storeField(
 export const renameField = operation({
   name: 'Rename a field of your own (addition)',
   description:
-    'Refused with 409 while unfinished single sends, automations, templates or saved blocks have the merge tag of the field, or segments have a rule about it. Contacts keep their values. Sent e-mails no longer show them in the browser.',
+    'Refused with 409 while unfinished single sends, automations, feeds, templates or saved blocks have the merge tag of the field, or segments have a rule about it. Contacts keep their values. Sent e-mails no longer show them in the browser.',
   role: 'editor',
   input: Type.Object({ ...ById, field_name: fieldName }),
   check(context, { id, field_name }, errors) {

@@ -6,7 +6,7 @@ import type { LinkRules } from '../../database/schema/index.ts';
 import { MEBIBYTE } from '../../units.ts';
 import { withoutParameters } from '../content/link-rules.ts';
 import { type MjmlNode, parseMjml } from '../content/mjml.ts';
-import { placeholderNames, scan } from '../content/placeholders.ts';
+import { namesInCode } from '../content/names-in-code.ts';
 import { encodedSize } from '../mime/attachments.ts';
 import { checkSender, type HeaderFinding } from './header-checks.ts';
 import { checkMail, checkSize, type Finding, type MailLink, readHtml } from './mail-checks.ts';
@@ -173,7 +173,7 @@ const FOREIGN_TAGS = [/\*\|[A-Z0-9_:]{1,60}\|\*/gi, /\{\{[^{}\n]{1,60}\}\}/g, /%
  * Returns the warnings about the texts and template code of a mail. `known` lists the placeholders that can have a value; null allows any.
  */
 export function contentWarnings(texts: readonly string[], known: readonly string[] | null): ContentWarning[] {
-  const used = known === null ? [] : placeholderNames(texts.map((text) => scan(text)));
+  const used = known === null ? [] : namesInCode(texts);
   const unknown = used.filter((name) => !known?.includes(name));
   const foreign = new Set(
     texts.flatMap((text) => FOREIGN_TAGS.flatMap((tag) => text.slice(0, MAX_SEARCHED).match(tag) ?? [])),

@@ -58,7 +58,7 @@ export const REFUSAL_SENTENCES = {
   group_used:
     'The group is used by {single_sends} single sends that are not finished and {automations} automations: choose another group there first',
   field_used:
-    'The field is used by {single_sends} single sends that are not finished, {automations} automations, {templates} templates, {blocks} saved blocks and {segments} segments: take it out there first',
+    'The field is used by {feeds} feeds, {single_sends} single sends that are not finished, {automations} automations, {templates} templates, {blocks} saved blocks and {segments} segments: take it out there first',
   segments_most: 'An account may not have more than {count} segments: delete one of them first',
   segment_mails_rules_most: 'A segment may not have more than {count} rules about mails received.',
   segment_rules_most:

@@ -12,7 +12,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   group_used:
     'Unfinished campaigns ({single_sends}) and automations ({automations}) use the topic: choose another one there first',
   field_used:
-    'Unfinished campaigns ({single_sends}), automations ({automations}), templates ({templates}), saved blocks ({blocks}) and segments ({segments}) use the field: remove it there first',
+    'Unfinished campaigns ({single_sends}), automations ({automations}), feeds ({feeds}), templates ({templates}), saved blocks ({blocks}) and segments ({segments}) use the field: remove it there first',
   live_no_group: 'Choose a topic first',
   live_no_target: 'Choose a trigger first',
   live_no_mail: 'Add an e-mail first',

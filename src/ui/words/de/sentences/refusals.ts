@@ -66,7 +66,7 @@ export const refusalSentences: Readonly<Record<keyof typeof REFUSAL_SENTENCES, s
   group_used:
     'Unfertige Kampagnen ({single_sends}) und Automationen ({automations}) verwenden das Thema: Wählen Sie dort zuerst ein anderes',
   field_used:
-    'Unfertige Kampagnen ({single_sends}), Automationen ({automations}), Vorlagen ({templates}), gespeicherte Bausteine ({blocks}) und Segmente ({segments}) verwenden das Feld: Entfernen Sie es dort zuerst',
+    'Unfertige Kampagnen ({single_sends}), Automationen ({automations}), Feeds ({feeds}), Vorlagen ({templates}), gespeicherte Bausteine ({blocks}) und Segmente ({segments}) verwenden das Feld: Entfernen Sie es dort zuerst',
   segments_most: 'Ein Konto kann höchstens {count} Segmente haben: Löschen Sie zuerst eines davon',
   segment_mails_rules_most: 'Ein Segment kann höchstens {count} Regeln über erhaltene Mails haben.',
   segment_rules_most:
