@@ -5,7 +5,6 @@ import type { Config } from '../config.ts';
 import type { Db } from '../database/open.ts';
 import { AUTOMATION_STATUS, type HeldCode, mailings, type RecordedFinding, senders } from '../database/schema/index.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
-import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { holdFor } from '../delivery/queue/holds.ts';
 import { createMailing } from '../delivery/queue/mailing-state.ts';
 import type { FrozenContent } from '../delivery/queue/ready-mailing.ts';
@@ -76,13 +75,13 @@ export function problemOf(
  * the mail cannot be checked.
  */
 export async function findingsIn(
-  { db, config }: AutomationDeps,
+  deps: AutomationDeps,
   automation: Automation,
   schedule: Schedule,
   { frozen }: Frozen,
   findMissingLanguages: ReturnType<typeof languageCounter>,
 ): Promise<RecordedFinding[] | null> {
-  const deps = { db, publicUrl: () => findPublicUrl(db.$client, config).url };
+  const { db } = deps;
   const findings = await findingsInAll(deps, frozen, (number) => shownSource(db, automation, schedule, number));
   if (findings === null) return null;
   return [...findings, ...(await findMissingLanguages(schedule.languages, audienceOf(db, automation, schedule)))];

@@ -13,7 +13,6 @@ import { abTests, type RecordedFinding, senders, singleSends, type Variant } fro
 import { inTransaction } from '../database/transaction.ts';
 import { isTransientSqliteError } from '../database/write-lock.ts';
 import type { Frozen } from '../delivery/compiling/freeze.ts';
-import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { hasAudience } from '../delivery/queue/audience-counts.ts';
 import { heldOutShare, prepareBestHours } from '../delivery/queue/best-hours.ts';
 import type { EnqueueProgress } from '../delivery/queue/enqueue-recipients.ts';
@@ -216,11 +215,10 @@ async function prepare(deps: LaunchDeps, send: SingleSend): Promise<Launch | Hel
   }
   const frozen = await freezeSend(db, config, send, sender);
   if ('problem' in frozen) return { held_code: 'content_invalid', held_reason: frozen.problem };
-  const findings = await findingsInAll(
-    { db, publicUrl: () => findPublicUrl(db.$client, config).url },
-    frozen.frozen,
-    (number) => ({ ...asVariant(db, send, number), single_send: send }),
-  );
+  const findings = await findingsInAll(deps, frozen.frozen, (number) => ({
+    ...asVariant(db, send, number),
+    single_send: send,
+  }));
   const failure = checkFailure(findings ?? []);
   // A user of the dashboard has seen the check before sending, so errors stop only sends that a program queued.
   if (failure !== null && send.changed_by === null && readMailRule(db, send.user_id, 'stops_errors') === 1)

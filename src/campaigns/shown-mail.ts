@@ -14,6 +14,7 @@ import { checkMail, show, showHtml } from '../delivery/compiling/show.ts';
 import { ContentError } from '../delivery/content/compiled-content.ts';
 import { OPEN_URL, PREFERENCES, WEB_COPY } from '../delivery/content/placeholders.ts';
 import { findContactFields, mergeValues } from '../delivery/content/values.ts';
+import { findPublicUrl } from '../delivery/links/public-url.ts';
 import { findAudienceContact } from '../delivery/queue/audience-counts.ts';
 import { joinReasons } from '../delivery/queue/holds.ts';
 import { readFrozen } from '../delivery/queue/mailings.ts';
@@ -107,16 +108,23 @@ export async function checkShownMail(
 }
 
 /**
+ * The origin of links in a check while there is no public URL. A link without an origin would be removed from the mail, and the check would
+ * not find the unsubscribe link.
+ */
+const UNKNOWN_ORIGIN = 'http://localhost';
+
+/**
  * Returns the checks that the frozen content of a mail does not pass, as one recipient gets it; null if it cannot be checked, for example
  * because the mail is too large for that recipient.
  */
 async function findingsOf(
-  deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
+  { db, config }: Pick<ShowDeps, 'db' | 'config'>,
   source: ShownSource,
   frozen: Uint8Array,
 ): Promise<RecordedFinding[] | null> {
+  const publicUrl = () => findPublicUrl(db.$client, config).url || UNKNOWN_ORIGIN;
   const checked = await orProblem(async () =>
-    checkMergeable(deps.db, source, { frozen, variant: 0, ...recipientOf(deps, source, null) }),
+    checkMergeable(db, source, { frozen, variant: 0, ...recipientOf({ db, publicUrl }, source, null) }),
   );
   return 'problem' in checked ? null : faultsIn([...checked.own, ...checked.shared, ...checked.further]);
 }
@@ -126,7 +134,7 @@ async function findingsOf(
  * `sourceOf` returns the variant or version with a number as it was written; 0 means the mail itself.
  */
 export async function findingsInAll(
-  deps: Pick<ShowDeps, 'db' | 'publicUrl'>,
+  deps: Pick<ShowDeps, 'db' | 'config'>,
   { variants = [], language: _, ...mail }: FrozenContent,
   sourceOf: (number: number) => ShownSource,
 ): Promise<RecordedFinding[] | null> {

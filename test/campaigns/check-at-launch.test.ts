@@ -53,6 +53,26 @@ t.test('where the account says so, an error stops a campaign of the API and none
   t.match(await sendDetails(app, ofDashboard), { status: 3, delivered: 3 });
 });
 
+t.test('without a public URL the unsubscribe link of a started mail is found, too', async (t) => {
+  const settings = { PUBLIC_URL: '' };
+  const { app, body } = await readyToSend(t, settings);
+  const utr = await createSend(app, body);
+  app.clock.advance(RECALL);
+  await app.background();
+  const { status, findings } = await sendReport(app, utr);
+  t.equal(status, 3);
+  const codesOf = (found: readonly RecordedFinding[]) => found.map(({ code }) => code);
+  t.notOk(codesOf(findings).includes('leave'), 'in a campaign');
+  const series = await withWelcomeSeries(t, { settings });
+  await series.live();
+  const recorded = series.app.db
+    .prepare<[], string>("SELECT findings FROM mailings WHERE owner_kind = 'schedule'")
+    .pluck()
+    .all();
+  t.ok(recorded.length > 0);
+  t.notOk(recorded.flatMap((found) => codesOf(JSON.parse(found))).includes('leave'), 'in an automation');
+});
+
 /** Makes a template with an error. Returns its id. */
 async function badTemplate(app: Parameters<typeof sendReport>[0]): Promise<number> {
   const form = { template_name: 'Bad', template_html: WITH_ERROR };
