@@ -26,7 +26,7 @@ export function sendErrorPage(
   const kind = KINDS.get(status) ?? (status < 500 ? 'request' : 'failed');
   const language = languageOf(request, viewer);
   const title = language.say(`error.${kind}.title`);
-  const reasonText = kind === 'request' ? reasons.map((reason) => language.sentence(reason)).join(' ') : '';
+  const reasonText = kind === 'request' ? reasons.map((reason) => language.fullSentence(reason)).join(' ') : '';
   const content = (
     <div class="error-page">
       {viewer === null && <h1>{title}</h1>}

@@ -90,14 +90,14 @@ export async function attemptWith<Output>(
 
 function refusalOf({ status, errors }: Failure, language: Language): Refusal {
   if (isSaid(errors)) {
-    const problem = language.sentence(errors);
+    const problem = language.fullSentence(errors);
     return { status, problems: {}, problem, text: problem };
   }
   const problems = Object.entries(errors).map(([field, texts]) => [
     field,
     texts.map((text) => textAtField(language, field, text)),
   ]);
-  const sentences = Object.values(errors).flatMap((texts) => texts.map((text) => language.sentence(text)));
+  const sentences = Object.values(errors).flatMap((texts) => texts.map((text) => language.fullSentence(text)));
   return { status, problems: Object.fromEntries(problems), problem: '', text: sentences.join(' ') };
 }
 
@@ -106,8 +106,8 @@ function refusalOf({ status, errors }: Failure, language: Language): Refusal {
  * the label on the page. An error about another field, such as a custom field, names that field.
  */
 function textAtField(language: Language, field: string, text: Said): string {
-  if (!(text instanceof Sentence) || text.values.field !== fieldLabel(field)) return language.sentence(text);
+  if (!(text instanceof Sentence) || text.values.field !== fieldLabel(field)) return language.fullSentence(text);
   const isEmpty = text.code === 'field_minimum' && text.values.count === 1;
   const key = `problem.${isEmpty ? 'field_required' : text.code}`;
-  return isWordKey(key) ? language.fill(key, { count: Number(text.values.count) }) : language.sentence(text);
+  return isWordKey(key) ? language.fill(key, { count: Number(text.values.count) }) : language.fullSentence(text);
 }

@@ -323,7 +323,7 @@ t.test('why an automation cannot be started is said in the reader’s language',
   const flash = /sendlark_flash=([\w-]+)/.exec(String(headers['set-cookie']))?.[1] ?? '';
   t.match(JSON.parse(Buffer.from(flash, 'base64url').toString()), {
     tone: 'bad',
-    values: { reason: 'Wählen Sie zuerst ein Thema' },
+    values: { reason: 'Wählen Sie zuerst ein Thema.' },
   });
 });
 

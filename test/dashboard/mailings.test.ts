@@ -285,7 +285,7 @@ t.test(
       t.notMatch((await open(path)).text, news, 'it is said once');
     }
     t.equal((await send(`${path}/pause`)).status, 303);
-    t.match((await open(path)).text, 'Nothing was changed: Only a sending campaign can be paused<');
+    t.match((await open(path)).text, 'Nothing was changed: Only a sending campaign can be paused.<');
   },
 );
 

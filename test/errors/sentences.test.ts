@@ -168,6 +168,12 @@ t.test('a sentence is put together in the reader’s language, with numbers and 
   );
 });
 
+t.test('a sentence that ends a text has a full stop, which is not repeated', async (t) => {
+  t.equal(german.fullSentence(sentence('live_no_group')), 'Wählen Sie zuerst ein Thema.');
+  for (const text of ['The mailbox is full.', '“Who are you?”', 'Later …', ''])
+    t.equal(german.fullSentence(text), text);
+});
+
 t.test('names that people chose stay as they are, and so does what nobody here said', async (t) => {
   const held = sentence('held_mail', { subject: '2026', problem: sentence('mail_sender_deleted') });
   t.equal(german.sentence(held), 'Die Mail „2026“ kann nicht gesendet werden: Der Absender der Mail wurde gelöscht');

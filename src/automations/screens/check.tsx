@@ -55,7 +55,7 @@ function Checked({ utr: automation, mails }: CheckedMails & { utr: string }) {
             </a>
           </h2>
           {problem !== null && (
-            <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>
+            <Notice tone="warn">{language.say('preview.problem', { problem: language.fullSentence(problem) })}</Notice>
           )}
           <Findings findings={findings} />
           {problem === null && <AudienceFindings checked={recipients} />}

@@ -67,7 +67,7 @@ export async function enterScreens(app: FastifyInstance): Promise<void> {
     else {
       const [{ outcome = 'unknown', reason = null } = {}] = entered.output.contacts;
       const language = languageOf(request, viewerOf(request));
-      const parts = { name, reason: reason === null ? '' : language.sentence(reason) };
+      const parts = { name, reason: reason === null ? '' : language.fullSentence(reason) };
       setFlash(reply, outcome === 'entered' ? 'good' : 'warn', `automations.enter.${outcome}`, parts);
     }
     return reply.redirect(back, 303);

@@ -162,7 +162,7 @@ function Outcome({ replay: { state, progress, trigger, result }, email, pages, v
     .join(', ');
   return (
     <>
-      {problem !== null && <Notice tone="bad">{language.sentence(problem)}</Notice>}
+      {problem !== null && <Notice tone="bad">{language.fullSentence(problem)}</Notice>}
       <Card title={language.say('automations.replay.found')}>
         <p class="quiet-text">
           {language.say('automations.replay.time', { from: time(from), to: time(to) })}{' '}

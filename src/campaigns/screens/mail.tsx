@@ -118,7 +118,7 @@ function Preview({
 }: PreviewProps) {
   const language = useLanguage();
   if (problem !== null)
-    return <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(problem) })}</Notice>;
+    return <Notice tone="warn">{language.say('preview.problem', { problem: language.fullSentence(problem) })}</Notice>;
   return (
     <>
       <p class="quiet-text">

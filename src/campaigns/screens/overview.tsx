@@ -30,7 +30,7 @@ export function Overview({ summary, report, usual }: ReportProps) {
     <>
       {report.funnel.kept > 0 && <KeptNotice report={report} />}
       {report.held_code === 'sending_held' && (
-        <Notice tone="warn">{language.sentence(report.held_reason ?? '')}</Notice>
+        <Notice tone="warn">{language.fullSentence(report.held_reason ?? '')}</Notice>
       )}
       {isSending && <Waits {...report} />}
       <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />

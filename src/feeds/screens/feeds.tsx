@@ -89,7 +89,12 @@ export async function feedScreens(app: FastifyInstance, { clock, config }: Deps)
     const { html, problem } = 'problems' in read ? { html: '', problem: read.text } : read.output.preview;
     if (html !== '') return sendMailFrame(reply, html, viewerOf(request).accountId);
     const language = languageOf(request, viewerOf(request));
-    return sendEmptyFrame(reply, language, 'problems' in read ? read.status : 200, language.sentence(problem ?? ''));
+    return sendEmptyFrame(
+      reply,
+      language,
+      'problems' in read ? read.status : 200,
+      language.fullSentence(problem ?? ''),
+    );
   });
 
   languageVersionScreens<ById['Params']>(app, {
@@ -251,7 +256,7 @@ function PreviewPage({ feed, read }: { feed: Feed; read: Attempt<{ preview: Prev
   const language = useLanguage();
   if ('problems' in read) return <Notice tone="warn">{read.text}</Notice>;
   const { is_sample: isSample, new_items: count, subject, problem } = read.output.preview;
-  if (problem) return <Notice tone="warn">{language.sentence(problem)}</Notice>;
+  if (problem) return <Notice tone="warn">{language.fullSentence(problem)}</Notice>;
   return (
     <>
       <Card>

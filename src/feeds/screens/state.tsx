@@ -34,9 +34,9 @@ export function StateCard({ feed, now, mayChange }: { feed: Feed; now: Date; may
       <p>
         <FeedState state={state} /> <a href={url}>{feed.feed_title || url}</a>
       </p>
-      {heldReason !== null && <Notice tone="warn">{language.sentence(heldReason)}</Notice>}
+      {heldReason !== null && <Notice tone="warn">{language.fullSentence(heldReason)}</Notice>}
       {failure !== '' && (
-        <Notice tone="warn">{language.say('feeds.failed', { reason: language.sentence(failure) })}</Notice>
+        <Notice tone="warn">{language.say('feeds.failed', { reason: language.fullSentence(failure) })}</Notice>
       )}
       <p class="quiet-text">
         {read === null ? (

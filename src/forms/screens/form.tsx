@@ -86,7 +86,7 @@ function Overview({ form, viewer }: { form: Form; viewer: Viewer }) {
         <FormState form={form} />
       </p>
       {code === 'off' && reason !== null ? (
-        <Notice>{language.sentence(reason)}</Notice>
+        <Notice>{language.fullSentence(reason)}</Notice>
       ) : (
         <WhyHeld reason={reason} viewer={viewer} />
       )}

@@ -24,10 +24,10 @@ export async function unverifiedReason(request: FastifyRequest, senderIds: reado
 export function WhyHeld({ reason, viewer }: { reason: Said | null; viewer: Viewer }) {
   const language = useLanguage();
   if (reason === null) return null;
-  if (codeOf(reason) !== codeOf(UNVERIFIED)) return <Notice tone="warn">{language.sentence(reason)}</Notice>;
+  if (codeOf(reason) !== codeOf(UNVERIFIED)) return <Notice tone="warn">{language.fullSentence(reason)}</Notice>;
   return (
     <Notice tone="warn">
-      {language.sentence(reason)}.{' '}
+      {language.fullSentence(reason)}{' '}
       {viewer.role === 'owner' ? (
         <a href="/settings/senders">{language.say('senders.verify')}</a>
       ) : (

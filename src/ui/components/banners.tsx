@@ -18,7 +18,7 @@ export function HoldBanner({ hold, viewer }: { hold: Hold; viewer: Viewer }) {
     return hold.has_nodes ? <WaitBanner reason={hold.waits_reason} viewer={viewer} /> : null;
   return (
     <Notice tone="warn">
-      <p>{language.say('home.alert.held', { reason: language.sentence(hold.held_reason) })}</p>
+      <p>{language.say('home.alert.held', { reason: language.fullSentence(hold.held_reason) })}</p>
       {viewer.isOperator && hold.releasable === 1 && (
         <Confirm
           id="release-sending"

@@ -93,6 +93,12 @@ export class Language {
     return fillPlaceholders(pattern, Object.fromEntries(values));
   }
 
+  /** Returns a sentence as `sentence` does, with a full stop at its end, for a place where it is the last or the only one of a text. */
+  fullSentence(said: Said): string {
+    const text = this.sentence(said);
+    return text === '' || /[.!?…][)”“"’]*$/.test(text) ? text : `${text}.`;
+  }
+
   /** Returns a value of a sentence as a text. The value of `file_too_large` is a number of bytes. */
   #value(code: SentenceCode, name: string, value: Said | number): string {
     const { fields } = this.#words;

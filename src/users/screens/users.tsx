@@ -113,7 +113,10 @@ function Users({
               <p>
                 {link.notMailed === null
                   ? language.say('users.mailed', { email: link.email })
-                  : language.say('users.notMailed', { email: link.email, reason: language.sentence(link.notMailed) })}
+                  : language.say('users.notMailed', {
+                      email: link.email,
+                      reason: language.fullSentence(link.notMailed),
+                    })}
               </p>
               <p>{language.say('users.mailed.link', { count: INVITATION_DAYS })}</p>
             </>

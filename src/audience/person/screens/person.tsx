@@ -273,7 +273,7 @@ function Consent({ person, groups, here, canChange }: ConsentProps) {
     <Card title={language.say('person.mail')}>
       {suppression !== null && (
         <Notice tone="warn">
-          <p>{language.say('person.suppressed', { reason: language.sentence(suppression) })}</p>
+          <p>{language.say('person.suppressed', { reason: language.fullSentence(suppression) })}</p>
           <Lift list="suppressions" />
         </Notice>
       )}

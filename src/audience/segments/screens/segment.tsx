@@ -150,7 +150,7 @@ function SegmentView(props: Props) {
   return (
     <>
       <PeopleTabs current="segments" />
-      {problem !== null && <Notice tone="bad">{language.sentence(problem)}</Notice>}
+      {problem !== null && <Notice tone="bad">{language.fullSentence(problem)}</Notice>}
       <Card>
         <p>
           <bdi>{rulesInWords(language, draftOf(segment), choices)}</bdi>

@@ -123,7 +123,7 @@ function UnderWay({ campaigns, now }: { campaigns: readonly Campaign[]; now: Dat
           )}
           {/* A reason that holds all mail is shown once, at the top of the page. */}
           {campaign.held_reason && campaign.held_code !== 'sending_held' && campaign.held_code !== 'mail_waits' && (
-            <p class="reason">{language.sentence(campaign.held_reason)}</p>
+            <p class="reason">{language.fullSentence(campaign.held_reason)}</p>
           )}
         </li>
       ))}

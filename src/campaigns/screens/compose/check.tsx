@@ -167,7 +167,7 @@ function Preview({ composed, mail, problems, email, variant, isDark }: PreviewPr
         <Button look="plain" label={language.say('compose.check.see')} />
       </form>
       {mail !== null && mail.problem !== null && (
-        <Notice tone="warn">{language.say('preview.problem', { problem: language.sentence(mail.problem) })}</Notice>
+        <Notice tone="warn">{language.say('preview.problem', { problem: language.fullSentence(mail.problem) })}</Notice>
       )}
       {mail !== null && mail.problem === null && (
         <>

@@ -36,7 +36,7 @@ export async function checkMail(request: FastifyRequest, utr: string): Promise<C
     findings: SEVERITIES.flatMap((severity) =>
       findings.filter((finding) => finding.severity === severity && finding.code !== 'values'),
     ),
-    problem: problem === null ? '' : languageOf(request, viewerOf(request)).sentence(problem),
+    problem: problem === null ? '' : languageOf(request, viewerOf(request)).fullSentence(problem),
   };
 }
 

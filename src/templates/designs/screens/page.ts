@@ -166,14 +166,16 @@ function installRules(app: FastifyInstance): void {
     if (error instanceof Failure) {
       // The API says what is missing in English only.
       const isMissing = error.status === 404 && typeof error.errors === 'string';
-      const problem = textsOf(isMissing ? sentence('not_found') : error.errors).map((text) => language.sentence(text));
+      const problem = textsOf(isMissing ? sentence('not_found') : error.errors).map((text) =>
+        language.fullSentence(text),
+      );
       return noteFailure(reply, error)
         .code(error.status)
         .send({ problem: problem.join(' ') });
     }
-    if (error instanceof ContentError) return reply.code(422).send({ problem: language.sentence(error.said) });
+    if (error instanceof ContentError) return reply.code(422).send({ problem: language.fullSentence(error.said) });
     const status = error.statusCode ?? 500;
-    if (status === 413) return reply.code(413).send({ problem: language.sentence(sentence('payload_too_large')) });
+    if (status === 413) return reply.code(413).send({ problem: language.fullSentence(sentence('payload_too_large')) });
     if (status >= 500) logFailed(request, error);
     return reply.code(status).send({ problem: status < 500 ? error.message : language.say('designer.failed') });
   });

@@ -119,7 +119,7 @@ function AddForm({ problem }: { problem: string | undefined }) {
         />
         {problem && (
           <p class="problem" id="file-problem">
-            {language.sentence(problem)}
+            {language.fullSentence(problem)}
           </p>
         )}
         <ul class="uploads" data-pictures="uploads" hidden />
