@@ -230,7 +230,7 @@ export const automations: Translation<typeof english> = {
     'noch kein klarer Unterschied, und es lässt sich nicht sagen, wie lange es dauert.',
   'automations.results.little': 'noch ist zu wenig bekannt.',
   'automations.results.about':
-    'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, gerechnet ab ihrer Aufnahme, auch wenn sie keine Mail gelesen haben. Die Bereiche sind zu 95 % sicher, auch wenn Sie oft nachsehen.',
+    'Verglichen werden Kontakte, die seit {date} zum ersten Mal aufgenommen wurden, gerechnet ab ihrer Aufnahme, auch wenn sie keine Mail gelesen haben. Die wahren Werte liegen mit 95 % Sicherheit in den Bereichen, auch wenn Sie oft nachsehen.',
   'automations.replay': 'Probelauf',
   'automations.replay.see': 'Probelauf über die letzten 90 Tage',
   'automations.replay.about':
@@ -595,6 +595,6 @@ export const automations: Translation<typeof english> = {
   'automations.waiting.queued': 'Unterwegs',
   'automations.waiting.paused': 'Wenn die Automation weitergeht',
   'automations.waiting.forecast': 'Nächste Mails',
-  'automations.forecast.trial': 'Diese Automation läuft nicht. So wäre es, wenn Sie sie jetzt starten.',
+  'automations.forecast.trial': 'Diese Automation läuft nicht. So wäre es, wenn Sie sie jetzt starten würden.',
   'automations.forecast.anybody': 'Wer jetzt aufgenommen wird, bekommt:',
 };

@@ -174,10 +174,10 @@ export const automations = {
     'Contacts in the list or segment enter when your shop or another program reports this event for them.',
   'automations.goalSegment': 'Goal',
   'automations.goalSegment.hint':
-    'A contact who joins this segment has reached the goal and exits. A contact who is in the segment already does not enter.',
+    'A contact who joins this segment has reached the goal and exits. A contact who is already in the segment does not enter.',
   'automations.exitSegment': 'Exit rule',
   'automations.exitSegment.hint':
-    'A contact who joins this segment exits. A contact who is in the segment already does not enter.',
+    'A contact who joins this segment exits. A contact who is already in the segment does not enter.',
   'automations.noSegment': 'None',
   'automations.reEntry': 'Enter again',
   'automations.reEntry.hint':
@@ -222,7 +222,7 @@ export const automations = {
   'automations.results.noDifference': 'no clear difference yet, and nobody can say how long it will take.',
   'automations.results.little': 'too little is known yet.',
   'automations.results.about':
-    'Compares contacts who entered for the first time since {date}, counted from the day they entered, whether or not they read an e-mail. The ranges are 95% certain, no matter how often you look.',
+    'Compares contacts who entered for the first time since {date}, counted from the day they entered, whether or not they read an e-mail. The true values lie in the ranges with 95% certainty, no matter how often you look.',
   'automations.replay': 'Trial run',
   'automations.replay.see': 'Trial run over the last 90 days',
   'automations.replay.about':
@@ -448,8 +448,8 @@ export const automations = {
     other: '{count} of them continue later, the last on {last}.',
   },
   'automations.effect.finished': {
-    one: '{count} contact who waited for “{from}” has completed the automation and gets no more.',
-    other: '{count} contacts who waited for “{from}” have completed the automation and get no more.',
+    one: '{count} contact who waited for “{from}” has completed the automation and gets no further e-mails.',
+    other: '{count} contacts who waited for “{from}” have completed the automation and get no further e-mails.',
   },
   'automations.effect.atEnd': {
     one: '{count} contact has completed the automation. Nothing changes for this contact.',

@@ -294,7 +294,7 @@ export const campaigns: Translation<typeof english> = {
   'variants.points': { one: '{count} Prozentpunkt', other: '{count} Prozentpunkte' },
   'variants.points.range': '{low} bis {high} Prozentpunkte',
   'variants.about':
-    'Hier zählt nur die Testgruppe, ohne Bots. Unter jeder Rate steht der Bereich, der zu 95 % sicher ist. Häufiges Nachsehen macht die Ergebnisse nicht unsicherer.',
+    'Hier zählt nur die Testgruppe, ohne Bots. Unter jeder Rate steht der Bereich, in dem die wahre Rate mit 95 % Sicherheit liegt. Häufiges Nachsehen macht die Ergebnisse nicht unsicherer.',
   'variants.by.opens': 'Nach Öffnungen',
   'variants.by.clicks': 'Nach Klicks',
   'variants.tooEarly': '{by} ist es zu früh für eine Wahl: Keine Variante ist klar besser als eine andere.',
@@ -462,7 +462,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.check.dark': 'Dunkel',
   'compose.check.colours': 'Farben',
   'compose.check.dark.about':
-    'So zeigen es Programme, die sich nach den dunklen Farben der Mail richten, etwa Apple Mail. Andere ändern Farben selbst.',
+    'So sieht die Mail in Programmen aus, die sich nach den dunklen Farben der Mail richten, etwa Apple Mail. Andere ändern Farben selbst.',
   'compose.check.missing': 'Was noch fehlt',
   'compose.check.complete': 'Empfänger, Absender, Thema und Inhalt sind festgelegt.',
   'compose.missing.sender': 'Ein Absender',

@@ -49,7 +49,7 @@ export const campaigns = {
   'campaigns.machines.clicks': { one: '{count} click', other: '{count} clicks' },
   'campaigns.ofMeasured': '{share} of measured recipients',
   'campaigns.measured':
-    'Measured: {share} of recipients. The others are unmeasured: their opens and clicks are not recorded for each contact.',
+    'Measured: {share} of recipients. The others are unmeasured: which of them opened or clicked is not recorded.',
   'campaigns.untracked': 'Open and click tracking is off for this campaign.',
   'campaigns.leaving': 'Your campaign is on its way.',
   'campaigns.nothing.draft': 'This is a draft. Nothing has been sent.',
@@ -283,7 +283,7 @@ export const campaigns = {
   'variants.points': { one: '{count} percentage point', other: '{count} percentage points' },
   'variants.points.range': '{low} to {high} percentage points',
   'variants.about':
-    'Only the test group counts, without bots. Below each rate is the range that is 95% certain. Looking at the results often does not make them less certain.',
+    'Only the test group counts, without bots. Below each rate is the range in which the true rate lies with 95% certainty. Looking at the results often does not make them less certain.',
   'variants.by.opens': 'By opens',
   'variants.by.clicks': 'By clicks',
   'variants.tooEarly': '{by}, it is too early to choose: no variant is clearly better than another.',
@@ -345,7 +345,7 @@ export const campaigns = {
   'compose.review.without': '{to}, without {without}',
   'compose.review.change': 'Change',
   'compose.review.test': 'Send a test',
-  'compose.review.toCheck': 'To the check',
+  'compose.review.toCheck': 'Open the check',
   'compose.review.unchecked': 'The e-mail was not checked: {reason}',
   'compose.back': 'Back to the campaign',
   'compose.save': 'Save',
@@ -490,8 +490,8 @@ export const campaigns = {
     one: 'This contact has no value for {names}.',
     other: 'This contact has no value for {names}.',
   },
-  'compose.check.toContent': 'To the content',
-  'compose.check.toSender': 'To the sender',
+  'compose.check.toContent': 'Edit the content',
+  'compose.check.toSender': 'Edit the sender',
   'compose.check.all': 'For all recipients',
   'compose.check.all.about':
     'Checks the e-mail of every recipient: empty merge tags, conditions that nobody meets, long subjects, and e-mails that Gmail cuts off.',

@@ -214,7 +214,7 @@ export const users: Translation<typeof english> = {
   'passkeys.elsewhere':
     'Passkeys dieser Installation funktionieren nur unter {address}. Öffnen Sie das Dashboard dort, um einen hinzuzufügen.',
   'passkeys.impossible':
-    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}. Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann unter Einstellungen › SMTP-Server eine andere als Tracking-Domain festlegen; öffnen Sie das Dashboard dann dort.',
+    'Passkeys brauchen eine Adresse, die mit https beginnt und einen Namen hat, etwa https://mail.example.com. Die Adresse dieser Installation ist {address}. Wer Sendlark hier betreibt (Inhaber des ersten Kontos), kann die Tracking-Domain unter Einstellungen › SMTP-Server ändern; öffnen Sie das Dashboard dann unter der neuen Adresse.',
   'passkeys.refused':
     'Der Passkey konnte nicht hinzugefügt werden. Bitte versuchen Sie es innerhalb von fünf Minuten noch einmal.',
   'passkeys.make.title': 'Passkey hinzufügen',

@@ -204,7 +204,7 @@ export const users = {
   'passkeys.remove.text': 'Nobody can sign in with this passkey any more.',
   'passkeys.elsewhere': 'Passkeys of this installation work at {address} only. Open the dashboard there to add one.',
   'passkeys.impossible':
-    'Passkeys need an address that begins with https and has a name, such as https://mail.example.com. The address of this installation is {address}. Whoever runs Sendlark here (an owner of its first account) can set another one as the tracking domain, under Settings › SMTP servers; then open the dashboard there.',
+    'Passkeys need an address that begins with https and has a name, such as https://mail.example.com. The address of this installation is {address}. Whoever runs Sendlark here (an owner of its first account) can change the tracking domain under Settings › SMTP servers; then open the dashboard at the new address.',
   'passkeys.refused': 'The passkey could not be added. Please try again within five minutes.',
   'passkeys.make.title': 'Add a passkey',
   'passkeys.make.text':

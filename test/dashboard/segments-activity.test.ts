@@ -75,7 +75,7 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
     [
       ['activity.automation', 'is in', series],
       'whose automations include “Welcome” at the moment',
-      'die Automation „Welcome“ gerade läuft',
+      'der Status in der Automation „Welcome“ gerade „aktiv“ ist',
     ],
     [['activity.link', 'clicked', LINK], `clicks include the link “${LINK}”`, `der Link „${LINK}“ angeklickt wurde`],
     [
@@ -162,7 +162,7 @@ t.test(
       [
         ':over_cap{"days":7,"mails":3}',
         'frequency cap reached: 3 e-mails in 7 days',
-        'Frequenzgrenze erreicht: 3 Mails in 7 Tagen',
+        'Frequenzgrenze erreicht: höchstens 3 in 7 Tagen',
       ],
       ['550 5.1.1 no', '550 5.1.1 no', '550 5.1.1 no'],
       ['::starts with a colon', ':starts with a colon', ':starts with a colon'],

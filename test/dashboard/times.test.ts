@@ -23,7 +23,7 @@ t.test('an owner sets frequency caps and the hours in which mail leaves, and com
   t.equal(refused.status, 422);
   t.match(refused.text, '&lt;b>/', 'what was typed is named, and stays');
   const limited = await read(schedule);
-  t.match(limited, 'frequency cap reached: 1 e-mails on one day');
+  t.match(limited, 'frequency cap reached: at most 1 on one day');
 
   t.equal(
     (

@@ -34,7 +34,7 @@ export const segments = {
     'To use a link, open it in the campaign’s report and save the contacts as a segment. The number is then filled in.',
   'segments.reason': 'Reason',
   'segments.reason.hint':
-    'To use what a mail server replied, click its number in the campaign’s report and save the contacts as a segment.',
+    'To use what a mail server replied, click the number of contacts beside the reply in the campaign’s report, and save the contacts as a segment.',
   'segments.event': 'Event: {name}',
   'segments.times': 'Number of times',
   'segments.total': 'Sum of values',

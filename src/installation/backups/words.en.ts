@@ -27,9 +27,9 @@ export const backup = {
   'restore.nothing': 'No contact and no campaign was added since. Changes to existing ones will be lost.',
   'restore.other': 'This backup is from another installation. Everything here will be lost: {lost}.',
   'restore.left': {
-    one: '{count} address was unsubscribed or suppressed since. The backup does not know that: note the address now (Unsubscribes & suppressions lists the newest first), and unsubscribe it again after restoring, before you resume sending.',
+    one: '{count} address was unsubscribed or suppressed since. The backup does not know that: note the address now (the newest are first under “Unsubscribes & suppressions”), and unsubscribe it again after restoring, before you resume sending.',
     other:
-      '{count} addresses were unsubscribed or suppressed since. The backup does not know that: note the addresses now (Unsubscribes & suppressions lists the newest first), and unsubscribe them again after restoring, before you resume sending.',
+      '{count} addresses were unsubscribed or suppressed since. The backup does not know that: note the addresses now (the newest are first under “Unsubscribes & suppressions”), and unsubscribe them again after restoring, before you resume sending.',
   },
   'restore.held': 'Sending is paused afterwards, until you resume it: the backup does not know who got mail since.',
   'restore.signIn':

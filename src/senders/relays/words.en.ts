@@ -49,8 +49,8 @@ export const relays = {
   'smtp.field.host': 'Server',
   'smtp.hint.host': 'Such as smtp.example.com.',
   'smtp.field.security': 'Encryption',
-  'smtp.security.starttls': 'STARTTLS (mostly port 587)',
-  'smtp.security.implicit': 'TLS (mostly port 465)',
+  'smtp.security.starttls': 'STARTTLS (usually port 587)',
+  'smtp.security.implicit': 'TLS (usually port 465)',
   'smtp.security.none': 'None: same server or private network only',
   'smtp.hint.security':
     'For TLS the server needs a valid certificate. Without encryption, mail goes only to an SMTP server on the same server as Sendlark or in a private network.',

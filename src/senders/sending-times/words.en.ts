@@ -49,7 +49,7 @@ export const times = {
   'best.hour': '{hour} ({share})',
   'best.is': 'Scheduled for {time} ({zone}); each contact gets the campaign at their best hour within 24 hours.',
   'best.done':
-    'Scheduled for {time} ({zone}). Each contact gets the campaign at their best hour within 24 hours of then.',
+    'Scheduled for {time} ({zone}). Each contact gets the campaign at their best hour in the 24 hours after that.',
   'best.title': 'Best hour compared with the scheduled time',
   'best.atHour': { one: 'Best hour ({count} contact)', other: 'Best hour ({count} contacts)' },
   'best.atStart': { one: 'Scheduled time ({count} contact)', other: 'Scheduled time ({count} contacts)' },

@@ -140,7 +140,7 @@ export const en = {
     chosen: 'Chosen',
     confirm: 'Yes, subscribe me',
     notYou: 'If you did not ask for this, close this page: nothing happens.',
-    toForm: 'To the form',
+    toForm: 'Go to the form',
     suppressed: (contact: string): string =>
       `Your choice is saved, but this address gets no mail from us: it is on our suppression list, because an e-mail to it came back or was reported as spam.\nTo get mail again, write to ${contact} and ask for the address to be removed from that list.`,
   },

@@ -29,8 +29,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   awaits_event: 'Das Ereignis, das die Automation auslöst, ist nicht eingetreten, seit sie läuft',
   awaits_trigger: 'Der Auslöser hat diesen Kontakt nicht aufgenommen, seit die Automation läuft',
   not_in_target: 'Nicht in der Liste oder dem Segment',
-  over_cap_day: 'Frequenzgrenze erreicht: {mails} Mails an einem Tag',
-  over_cap: 'Frequenzgrenze erreicht: {mails} Mails in {days} Tagen',
+  over_cap_day: 'Frequenzgrenze erreicht: höchstens {mails} an einem Tag',
+  over_cap: 'Frequenzgrenze erreicht: höchstens {mails} in {days} Tagen',
   waits_for_cap: 'Wartet, bis die Frequenzgrenze wieder eine Mail zulässt',
   no_test_sent:
     'Diese Adressen bekommen keine Mails: {who}. Beheben Sie zuerst den Grund, oder testen Sie mit anderen Adressen.',
@@ -197,7 +197,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   picture_pixels: 'Das Bild hat {width} × {height} Pixel. Das ist zu groß für eine Mail.',
   column_zones:
     'Werte von {name}, die keine Zeitzone wie Europe/Berlin sind: {count} ({values}). Kampagnen in der Zeitzone jedes Kontakts richten sich bei diesen Kontakten nach Land und Bundesland.',
-  column_folded: 'Adressen mit mehreren Zeilen, in eine Zeile geschrieben: {count}',
+  column_folded: 'Postanschriften mit mehreren Zeilen, in eine Zeile geschrieben: {count}',
   column_unknown: 'Unbekannte Spalte: {name}',
   column_email: 'Eine Spalte muss die E-Mail-Adresse sein.',
 

@@ -6,6 +6,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   suppression_complaint: 'spam complaint: {diagnostic}',
   left_target: 'no longer in the list or segment',
   not_in_target: 'not in the list or segment',
+  over_cap_day: 'frequency cap reached: at most {mails} on one day',
+  over_cap: 'frequency cap reached: at most {mails} in {days} days',
   kept_in_outbox: 'kept in the test outbox',
   returned: '{cause} {reply}',
   held_missed_time: 'The scheduled time was missed by {minutes} min: {cause}',
@@ -143,6 +145,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   archive_broken:
     'The ZIP archive is damaged, encrypted, or of a kind that cannot be read. Make a new one without a password.',
   export_json: 'The file {name} cannot be read, because it is not valid JSON. Export it again from the other service.',
+  export_json_large:
+    'The JSON file {name} is larger than {count} MB and cannot be read. Export in parts, and put them into one ZIP archive.',
   file_windows: 'The file has an older text format (Windows-1252). Check that letters such as é and ö look right.',
   column_zones:
     'Values of {name} that are not a time zone such as Europe/Berlin: {count} ({values}). For these contacts, campaigns in each contact’s own time zone use country and state.',
@@ -207,7 +211,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   background_cure: 'Read the server’s log, then restart Sendlark. Nothing is lost: what is due is in the database.',
   address_fixed: 'The tracking domain is set on the server (PUBLIC_URL): change it there, and restart Sendlark.',
   backup_foreign: '{file} is not a backup of Sendlark',
-  column_folded: 'Addresses of several lines, written in one line: {count}',
+  column_folded: 'Postal addresses of several lines, written in one line: {count}',
+  why_cap: 'E-mails so far: {used} of at most {mails}. Days that count: {days}.',
   why_no_pace: '{group} has not asked for fewer e-mails.',
   cause_domain: 'The domain does not exist or accepts no mail.',
   cause_busy: 'The receiving server accepts no more mail for now.',

@@ -167,7 +167,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_inactive_change: 'Den Kontakt reaktivieren.',
   why_no_cap: 'Es ist keine Frequenzgrenze gesetzt.',
   why_cap_ignored: 'Diese Kampagne oder Automation beachtet die Frequenzgrenzen nicht.',
-  why_cap: 'Mails in {days} Tagen: {used} von höchstens {mails}.',
+  why_cap: 'Mails bisher: {used} von höchstens {mails}. Tage, die zählen: {days}.',
   awaits_event_until: 'Wartet auf das Ereignis „{event}“, höchstens bis {time}.',
   awaits_filtered_until: 'Wartet auf das Ereignis „{event}“ mit {filter}, höchstens bis {time}.',
   awaits_event_change:
@@ -219,7 +219,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   export_json:
     'Die Datei {name} lässt sich nicht lesen, denn sie ist kein gültiges JSON. Exportieren Sie sie beim anderen Dienst noch einmal.',
   export_json_large:
-    'JSON-Dateien über {count} MB werden nicht gelesen. Exportieren Sie in Teilen, in einem ZIP-Archiv. {name}',
+    'Die JSON-Datei {name} ist größer als {count} MB und lässt sich nicht lesen. Exportieren Sie in Teilen, und packen Sie diese in ein ZIP-Archiv.',
 
   export_empty: 'In der Datei wurde kein Kontakt gefunden. Ist die Datei ein Export von {name}?',
   export_nobody_left:
