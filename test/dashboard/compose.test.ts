@@ -278,7 +278,7 @@ t.test('a mailing is scheduled in a time zone, and stays scheduled when it is ch
   const early = { when: 'later', date: '2025-01-20', time: '09:00', zone: 'UTC' };
   const past = await (await ada.open(path)).send(early);
   t.equal(past.status, 422);
-  t.match(past.text, /value="2025-01-20".*The schedule date must be in the future/s);
+  t.match(past.text, /value="2025-01-20".*The time must be in the future/s);
   const inGerman = await (await writer(app, 'editor', 'jan', 'de').open(path)).send(early);
   t.match(inGerman.text, 'Der Zeitpunkt muss in der Zukunft liegen.');
   const sent = await (await ada.open(path)).send({ when: 'later', date: '2026-01-20', time: '09:00', zone: 'UTC' });

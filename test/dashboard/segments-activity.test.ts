@@ -65,7 +65,7 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
     [
       ['activity.mails', 'received at least', '3', '90'],
       'All contacts in Readers whose number of e-mails in the last 90 days is at least 3',
-      'Alle Kontakte in Readers, bei denen in den letzten 90 Tagen mindestens 3 Mails angekommen sind',
+      'Alle Kontakte in Readers, bei denen die Zahl der in den letzten 90 Tagen erhaltenen Mails mindestens 3 ist',
     ],
     [
       ['activity.mail', 'got and did not open', utr],
@@ -78,6 +78,16 @@ t.test('a rule about activity reads as a sentence in each language, with the sub
       'der Status in der Automation „Welcome“ gerade „aktiv“ ist',
     ],
     [['activity.link', 'clicked', LINK], `clicks include the link “${LINK}”`, `der Link „${LINK}“ angeklickt wurde`],
+    [
+      ['activity.mails', 'opened none of the last', '1'],
+      'whose last e-mail was not opened',
+      'die letzte Mail nicht geöffnet wurde',
+    ],
+    [
+      ['activity.mails', 'received at least', '1', '1'],
+      'whose number of e-mails in the last day is at least 1',
+      'die Zahl der innerhalb des letzten Tages erhaltenen Mails mindestens 1 ist',
+    ],
     [
       ['activity.last', 'is within', '30'],
       'whose last open or click is within the last 30 days',

@@ -190,18 +190,48 @@ export const segments: Translation<typeof english> = {
   'rule.is not on': '„{field}“ nicht am {value} ist',
   'rule.is before': '„{field}“ vor dem {value} liegt',
   'rule.is after': '„{field}“ nach dem {value} liegt',
-  'rule.is within': '„{field}“ in den letzten {value} Tagen liegt',
-  'rule.is not within': '„{field}“ nicht in den letzten {value} Tagen liegt',
+  'rule.is within': {
+    one: '„{field}“ innerhalb des letzten Tages liegt',
+    other: '„{field}“ in den letzten {value} Tagen liegt',
+  },
+  'rule.is not within': {
+    one: '„{field}“ nicht innerhalb des letzten Tages liegt',
+    other: '„{field}“ nicht in den letzten {value} Tagen liegt',
+  },
   'rule.is today': '„{field}“ heute ist',
   'rule.is not today': '„{field}“ nicht heute ist',
-  'rule.is in the next': '„{field}“ heute ist oder in den nächsten {value} Tagen liegt',
-  'rule.is not in the next': '„{field}“ nicht in den nächsten {value} Tagen liegt',
-  'rule.activity.mails.received at least': 'in den letzten {until} Tagen mindestens {value} Mails angekommen sind',
-  'rule.activity.mails.received fewer than': 'in den letzten {until} Tagen weniger als {value} Mails angekommen sind',
-  'rule.activity.mails.opened any of the last': 'mindestens eine der letzten {value} Mails geöffnet wurde',
-  'rule.activity.mails.opened none of the last': 'keine der letzten {value} Mails geöffnet wurde',
-  'rule.activity.mails.clicked any of the last': 'in mindestens einer der letzten {value} Mails geklickt wurde',
-  'rule.activity.mails.clicked none of the last': 'in keiner der letzten {value} Mails geklickt wurde',
+  'rule.is in the next': {
+    one: '„{field}“ heute oder morgen ist',
+    other: '„{field}“ heute ist oder in den nächsten {value} Tagen liegt',
+  },
+  'rule.is not in the next': {
+    one: '„{field}“ weder heute noch morgen ist',
+    other: '„{field}“ nicht in den nächsten {value} Tagen liegt',
+  },
+  'rule.activity.mails.received at least': {
+    one: 'die Zahl der innerhalb des letzten Tages erhaltenen Mails mindestens {value} ist',
+    other: 'die Zahl der in den letzten {until} Tagen erhaltenen Mails mindestens {value} ist',
+  },
+  'rule.activity.mails.received fewer than': {
+    one: 'die Zahl der innerhalb des letzten Tages erhaltenen Mails kleiner als {value} ist',
+    other: 'die Zahl der in den letzten {until} Tagen erhaltenen Mails kleiner als {value} ist',
+  },
+  'rule.activity.mails.opened any of the last': {
+    one: 'die letzte Mail geöffnet wurde',
+    other: 'mindestens eine der letzten {value} Mails geöffnet wurde',
+  },
+  'rule.activity.mails.opened none of the last': {
+    one: 'die letzte Mail nicht geöffnet wurde',
+    other: 'keine der letzten {value} Mails geöffnet wurde',
+  },
+  'rule.activity.mails.clicked any of the last': {
+    one: 'in der letzten Mail geklickt wurde',
+    other: 'in mindestens einer der letzten {value} Mails geklickt wurde',
+  },
+  'rule.activity.mails.clicked none of the last': {
+    one: 'in der letzten Mail nicht geklickt wurde',
+    other: 'in keiner der letzten {value} Mails geklickt wurde',
+  },
   'rule.activity.mail.got': '{value} angekommen ist',
   'rule.activity.mail.did not get': '{value} nicht angekommen ist',
   'rule.activity.mail.opened': '{value} geöffnet wurde',
@@ -222,18 +252,38 @@ export const segments: Translation<typeof english> = {
   'rule.activity.automation.is not in': 'der Status in der Automation {value} gerade nicht „aktiv“ ist',
   'rule.activity.automation.has finished': 'die Automation {value} abgeschlossen ist',
   'rule.activity.automation.has not finished': 'die Automation {value} nicht abgeschlossen ist',
-  'rule.event.happened at least': '„{name}“ in den letzten {until} Tagen mindestens {value} Mal vorkam',
-  'rule.event.happened fewer than': '„{name}“ in den letzten {until} Tagen weniger als {value} Mal vorkam',
-  'rule.event.totals at least': '„{name}“ in den letzten {until} Tagen zusammen mindestens {value} ergibt',
-  'rule.event.totals less than': '„{name}“ in den letzten {until} Tagen zusammen weniger als {value} ergibt',
-  'rule.event.happened at least with':
-    '„{name}“ mit {filter} in den letzten {until} Tagen mindestens {value} Mal vorkam',
-  'rule.event.happened fewer than with':
-    '„{name}“ mit {filter} in den letzten {until} Tagen weniger als {value} Mal vorkam',
-  'rule.event.totals at least with':
-    '„{name}“ mit {filter} in den letzten {until} Tagen zusammen mindestens {value} ergibt',
-  'rule.event.totals less than with':
-    '„{name}“ mit {filter} in den letzten {until} Tagen zusammen weniger als {value} ergibt',
+  'rule.event.happened at least': {
+    one: '„{name}“ innerhalb des letzten Tages mindestens {value} Mal vorkam',
+    other: '„{name}“ in den letzten {until} Tagen mindestens {value} Mal vorkam',
+  },
+  'rule.event.happened fewer than': {
+    one: '„{name}“ innerhalb des letzten Tages weniger als {value} Mal vorkam',
+    other: '„{name}“ in den letzten {until} Tagen weniger als {value} Mal vorkam',
+  },
+  'rule.event.totals at least': {
+    one: '„{name}“ innerhalb des letzten Tages zusammen mindestens {value} ergibt',
+    other: '„{name}“ in den letzten {until} Tagen zusammen mindestens {value} ergibt',
+  },
+  'rule.event.totals less than': {
+    one: '„{name}“ innerhalb des letzten Tages zusammen weniger als {value} ergibt',
+    other: '„{name}“ in den letzten {until} Tagen zusammen weniger als {value} ergibt',
+  },
+  'rule.event.happened at least with': {
+    one: '„{name}“ mit {filter} innerhalb des letzten Tages mindestens {value} Mal vorkam',
+    other: '„{name}“ mit {filter} in den letzten {until} Tagen mindestens {value} Mal vorkam',
+  },
+  'rule.event.happened fewer than with': {
+    one: '„{name}“ mit {filter} innerhalb des letzten Tages weniger als {value} Mal vorkam',
+    other: '„{name}“ mit {filter} in den letzten {until} Tagen weniger als {value} Mal vorkam',
+  },
+  'rule.event.totals at least with': {
+    one: '„{name}“ mit {filter} innerhalb des letzten Tages zusammen mindestens {value} ergibt',
+    other: '„{name}“ mit {filter} in den letzten {until} Tagen zusammen mindestens {value} ergibt',
+  },
+  'rule.event.totals less than with': {
+    one: '„{name}“ mit {filter} innerhalb des letzten Tages zusammen weniger als {value} ergibt',
+    other: '„{name}“ mit {filter} in den letzten {until} Tagen zusammen weniger als {value} ergibt',
+  },
   'rule.event.has happened': '„{name}“ schon vorkam',
   'rule.event.has never happened': '„{name}“ noch nie vorkam',
 };

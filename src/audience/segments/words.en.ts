@@ -187,18 +187,48 @@ export const segments = {
   'rule.is not on': '{field} is not on {value}',
   'rule.is before': '{field} is before {value}',
   'rule.is after': '{field} is after {value}',
-  'rule.is within': '{field} is within the last {value} days',
-  'rule.is not within': '{field} is not within the last {value} days',
+  'rule.is within': {
+    one: '{field} is within the last day',
+    other: '{field} is within the last {value} days',
+  },
+  'rule.is not within': {
+    one: '{field} is not within the last day',
+    other: '{field} is not within the last {value} days',
+  },
   'rule.is today': '{field} is today',
   'rule.is not today': '{field} is not today',
-  'rule.is in the next': '{field} is today or in the next {value} days',
-  'rule.is not in the next': '{field} is not in the next {value} days',
-  'rule.activity.mails.received at least': 'number of e-mails in the last {until} days is at least {value}',
-  'rule.activity.mails.received fewer than': 'number of e-mails in the last {until} days is less than {value}',
-  'rule.activity.mails.opened any of the last': 'last {value} e-mails include one they opened',
-  'rule.activity.mails.opened none of the last': 'last {value} e-mails were all unopened',
-  'rule.activity.mails.clicked any of the last': 'last {value} e-mails include one they clicked in',
-  'rule.activity.mails.clicked none of the last': 'last {value} e-mails were all without a click',
+  'rule.is in the next': {
+    one: '{field} is today or tomorrow',
+    other: '{field} is today or in the next {value} days',
+  },
+  'rule.is not in the next': {
+    one: '{field} is neither today nor tomorrow',
+    other: '{field} is not in the next {value} days',
+  },
+  'rule.activity.mails.received at least': {
+    one: 'number of e-mails in the last day is at least {value}',
+    other: 'number of e-mails in the last {until} days is at least {value}',
+  },
+  'rule.activity.mails.received fewer than': {
+    one: 'number of e-mails in the last day is less than {value}',
+    other: 'number of e-mails in the last {until} days is less than {value}',
+  },
+  'rule.activity.mails.opened any of the last': {
+    one: 'last e-mail was opened',
+    other: 'last {value} e-mails include one they opened',
+  },
+  'rule.activity.mails.opened none of the last': {
+    one: 'last e-mail was not opened',
+    other: 'last {value} e-mails were all unopened',
+  },
+  'rule.activity.mails.clicked any of the last': {
+    one: 'last e-mail got a click',
+    other: 'last {value} e-mails include one they clicked in',
+  },
+  'rule.activity.mails.clicked none of the last': {
+    one: 'last e-mail got no click',
+    other: 'last {value} e-mails were all without a click',
+  },
   'rule.activity.mail.got': 'e-mail {value} arrived',
   'rule.activity.mail.did not get': 'e-mail {value} did not arrive',
   'rule.activity.mail.opened': 'e-mail {value} was opened',
@@ -219,18 +249,38 @@ export const segments = {
   'rule.activity.automation.is not in': 'automations do not include {value} at the moment',
   'rule.activity.automation.has finished': 'completed automations include {value}',
   'rule.activity.automation.has not finished': 'completed automations do not include {value}',
-  'rule.event.happened at least': 'number of events “{name}” in the last {until} days is at least {value}',
-  'rule.event.happened fewer than': 'number of events “{name}” in the last {until} days is less than {value}',
-  'rule.event.totals at least': 'events “{name}” in the last {until} days add up to at least {value}',
-  'rule.event.totals less than': 'events “{name}” in the last {until} days add up to less than {value}',
-  'rule.event.happened at least with':
-    'number of events “{name}” with {filter} in the last {until} days is at least {value}',
-  'rule.event.happened fewer than with':
-    'number of events “{name}” with {filter} in the last {until} days is less than {value}',
-  'rule.event.totals at least with':
-    'events “{name}” with {filter} in the last {until} days add up to at least {value}',
-  'rule.event.totals less than with':
-    'events “{name}” with {filter} in the last {until} days add up to less than {value}',
+  'rule.event.happened at least': {
+    one: 'number of events “{name}” in the last day is at least {value}',
+    other: 'number of events “{name}” in the last {until} days is at least {value}',
+  },
+  'rule.event.happened fewer than': {
+    one: 'number of events “{name}” in the last day is less than {value}',
+    other: 'number of events “{name}” in the last {until} days is less than {value}',
+  },
+  'rule.event.totals at least': {
+    one: 'events “{name}” in the last day add up to at least {value}',
+    other: 'events “{name}” in the last {until} days add up to at least {value}',
+  },
+  'rule.event.totals less than': {
+    one: 'events “{name}” in the last day add up to less than {value}',
+    other: 'events “{name}” in the last {until} days add up to less than {value}',
+  },
+  'rule.event.happened at least with': {
+    one: 'number of events “{name}” with {filter} in the last day is at least {value}',
+    other: 'number of events “{name}” with {filter} in the last {until} days is at least {value}',
+  },
+  'rule.event.happened fewer than with': {
+    one: 'number of events “{name}” with {filter} in the last day is less than {value}',
+    other: 'number of events “{name}” with {filter} in the last {until} days is less than {value}',
+  },
+  'rule.event.totals at least with': {
+    one: 'events “{name}” with {filter} in the last day add up to at least {value}',
+    other: 'events “{name}” with {filter} in the last {until} days add up to at least {value}',
+  },
+  'rule.event.totals less than with': {
+    one: 'events “{name}” with {filter} in the last day add up to less than {value}',
+    other: 'events “{name}” with {filter} in the last {until} days add up to less than {value}',
+  },
   'rule.event.has happened': 'events include “{name}”',
   'rule.event.has never happened': 'events do not include “{name}”',
 } as const;

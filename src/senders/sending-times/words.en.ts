@@ -19,7 +19,7 @@ export const times = {
   'caps.ignored.automation': 'Ignore the cap',
   'window.title': 'Sending hours',
   'window.about':
-    'Campaigns and automations send only on these days and hours ({zone}). Anything due at another time waits. If no day is chosen, mail is sent at any time. Transactional e-mail, tests and confirmations are always sent.',
+    'Campaigns and automations send only on these days, at these hours ({zone}). Anything due at another time waits. If no day is chosen, mail is sent at any time. Transactional e-mail, tests and confirmations are always sent.',
   'window.days': 'Days',
   'window.from': 'From',
   'window.to': 'Until',
@@ -44,8 +44,11 @@ export const times = {
   'best.option': 'Each contact’s best hour, within 24 hours',
   'best.unknown':
     'No opens or clicks are known yet, so everybody gets the campaign at the time above. Later campaigns can use what is recorded until then.',
-  'best.known':
-    'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Of the first {count} contacts, {known} have opened or clicked recent e-mails; the others get the usual hour of their list. Most frequent ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
+  'best.known': {
+    one: 'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Opened or clicked recent e-mails: {known} of {count} contact; the others get the usual hour of their list. Most frequent ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
+    other:
+      'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Opened or clicked recent e-mails: {known} of the first {count} contacts; the others get the usual hour of their list. Most frequent ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
+  },
   'best.hour': '{hour} ({share})',
   'best.is': 'Scheduled for {time} ({zone}); each contact gets the campaign at their best hour within 24 hours.',
   'best.done':

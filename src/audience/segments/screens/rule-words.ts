@@ -25,19 +25,23 @@ export function rulesInWords(
 
 function ruleInWords(language: Language, rule: Rule, choices: RuleChoices): string {
   const type = typeOf(rule.field, choices.fields) ?? 'text';
+  const operands = operandsOf(rule);
   // The second operand of a rule about a mail is the number of a link, or the reason why the mail did not arrive.
-  const [value = '', until = '', filter = ''] = operandsOf(rule).map((operand, at) =>
+  const [value = '', until = '', filter = ''] = operands.map((operand, at) =>
     type === 'mail' && at === 1 && rule.operator === NOT_ARRIVED
       ? language.say('segments.words.quoted', { value: language.sentence(readStored(operand)) })
       : valueInWords(language, rule, type === 'mail' && at === 1 ? 'text' : type, operand, choices),
   );
+  // The plural form depends on the number of days or mails, which is the second operand if there are two.
+  const count = Number(operands[1] ?? operands[0]);
   const event = eventOfField(rule.field);
   const eventKey = `rule.event.${rule.operator}`;
-  if (event !== null && isWordKey(eventKey)) return language.fill(eventKey, { name: event, value, until, filter });
+  if (event !== null && isWordKey(eventKey))
+    return language.fill(eventKey, { name: event, value, until, filter, count });
   const activityKey = `rule.${rule.field}.${rule.operator}`;
   const key = isWordKey(activityKey) ? activityKey : `rule.${rule.operator}`;
   const field = fieldInWords(language, rule.field);
-  return isWordKey(key) ? language.fill(key, { field, value, until }) : `${field} ${rule.operator} ${value}`;
+  return isWordKey(key) ? language.fill(key, { field, value, until, count }) : `${field} ${rule.operator} ${value}`;
 }
 
 /**

@@ -116,6 +116,11 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
     '“{given}” is not a valid cap: enter e-mails and days, such as 3 e-mails in 7 days, at most {mails} e-mails and {days} days.',
   column_email: 'One column must be the e-mail address.',
   role_too_low: 'Your role does not allow this',
+  schedule_date_wrong: 'This is not a valid date.',
+  schedule_time_wrong: 'This is not a valid time.',
+  schedule_past: 'The time must be in the future.',
+  attachments_account:
+    'All campaigns together can have at most {count} attached files, of {size} MB in total. Remove files from drafts, or delete campaigns. Files of sent campaigns stay while their e-mails are kept.',
   viewers_change_nothing: 'Your role is read-only',
   payload_too_large: 'What you sent is too large',
   not_found: 'This does not exist, or was deleted',

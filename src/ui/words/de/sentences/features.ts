@@ -279,7 +279,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   attachments_many: 'Höchstens {count} Anhänge sind erlaubt.',
   attachments_large: 'Die Anhänge dürfen zusammen höchstens {size} MB groß sein.',
   attachments_account:
-    'Die Anhänge aller Kampagnen dürfen höchstens {count} Dateien mit zusammen {size} MB sein. Entfernen Sie Dateien aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
+    'Alle Kampagnen zusammen können höchstens {count} angehängte Dateien mit insgesamt {size} MB haben. Entfernen Sie Dateien aus Entwürfen, oder löschen Sie Kampagnen. Dateien versendeter Kampagnen bleiben, solange deren Mails aufbewahrt werden.',
   attachment_kind:
     'Gmail lehnt Mails mit einer Datei der Art {kind} ab. Setzen Sie stattdessen einen Link auf die Datei in die Mail.',
   attachment_name_long: 'Der Name von Anhang {number} darf höchstens {most} Zeichen haben.',
