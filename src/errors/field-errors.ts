@@ -12,10 +12,19 @@ export function fieldLabel(field: string): string {
     .toLowerCase();
 }
 
+/** The sentences about values that a custom field of a type does not accept. */
+const VALUE_ERRORS: Readonly<Record<string, 'field_number' | 'field_date' | 'field_yearly_date'>> = {
+  number: 'field_number',
+  'datetime-local': 'field_date',
+  'yearly-date': 'field_yearly_date',
+};
+
 /** The texts of field errors, by rule. */
 export const messages = {
   required: (field: string) => sentence('field_required', { field: fieldLabel(field) }),
   selected: (field: string) => sentence('field_selected', { field: fieldLabel(field) }),
+  value: (field: string, type: string) =>
+    sentence(VALUE_ERRORS[type] ?? 'field_selected', { field: fieldLabel(field) }),
   gone: (field: string) => sentence('field_gone', { field: fieldLabel(field) }),
   email: (field: string) => sentence('field_email', { field: fieldLabel(field) }),
   integer: (field: string) => sentence('field_integer', { field: fieldLabel(field) }),

@@ -184,6 +184,60 @@ t.test('a new field of an import is proposed with the type of its values', async
   );
 });
 
+t.test('an import reads days and numbers as spreadsheets write them, and says what else to write', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const upload = async (rows: readonly string[], form: Record<string, string>) => {
+    const content = ['email;born;bought;spent;name_day', ...rows].join('\r\n');
+    const file = { filename: 'kunden.csv', content };
+    const path = String(
+      (await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] })).headers.location,
+    );
+    const columns = await app.page('GET', path, { headers });
+    await app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...form } });
+    await reached(app, path, 'looked');
+    return { path, columns: columns.text, preview: (await app.page('GET', path, { headers })).text };
+  };
+  const created = {
+    column1: 'new:datetime-local',
+    column2: 'new:datetime-local',
+    column3: 'new:number',
+    column4: 'new:yearly-date',
+  };
+  const { path, columns, preview } = await upload(
+    [
+      'ada@example.org;31.12.1990;2026-02-01 9:30;1.234,56;24.12.',
+      'ivo@example.org;1. 2.1985;2026/2/1;99,9;1.2.1985',
+      'zoe@example.org;;1.2.2026 10:00:30;-1,234.50;12-24',
+    ],
+    created,
+  );
+  const proposed = (name: string) => new RegExp(`>New field: ${name} \\((\\w+)`).exec(columns)?.[1];
+  t.strictSame(['born', 'bought', 'spent'].map(proposed), ['Date', 'Date', 'Number']);
+  t.notMatch(preview, 'Failed rows</caption>');
+  await app.page('POST', `${path}/start`, { headers });
+  await reached(app, path, 'done');
+  const values = app.db.prepare<[], string>('SELECT custom_values FROM contacts ORDER BY email').pluck().all();
+  t.strictSame(
+    values.map((one) => Object.values(JSON.parse(one))),
+    [
+      ['1990-12-31', '2026-02-01T09:30', '1234.56', '12-24'],
+      ['1985-02-01', '2026-02-01', '99.9', '02-01'],
+      ['2026-02-01T10:00:30', '-1234.50', '12-24'],
+    ],
+  );
+  const known = { column1: 'born', column2: 'bought', column3: 'spent', column4: 'name_day' };
+  const wrong = await upload(['ada@example.org;03/04/1990;30.2.2026;1,234;24'], known);
+  for (const reason of [
+    'The born must be a date, such as 1990-12-31 or 31.12.1990.',
+    'The bought must be a date, such as 1990-12-31 or 31.12.1990.',
+    'The spent must be a number, such as 1234.56.',
+    'The name day must be a day, such as 12-24 or 24.12.',
+  ])
+    t.match(wrong.preview, reason);
+});
+
 t.test('an import questions misspelt domains, and corrects those that are ticked and no others', async (t) => {
   const app = await startApp(t);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };

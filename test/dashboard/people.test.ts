@@ -217,14 +217,16 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   const refused = await post({ ...given, email: 'zoe', own1: 'many' });
   t.equal(refused.status, 422);
   t.match(refused.text, /id="email-problem">Enter a valid e-mail address\./);
-  t.match(refused.text, 'The selected points is invalid.');
+  t.match(refused.text, 'The points must be a number, such as 1234.56.');
   t.match(refused.text, 'value="&lt;b>Zoë"', 'what was typed stays');
 
-  const added = await post(given);
+  t.match(refused.text, 'A number, such as 1234.56.');
+
+  const added = await post({ ...given, own1: '5,5' });
   t.equal(added.headers.location, '/contacts/1');
   const { contact } = (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message;
   t.match(contact, { email: 'zoe@example.org', first_name: '<b>Zoë', country: '' });
-  t.equal(contact.custom_field.points.field_value, '5');
+  t.equal(contact.custom_field.points.field_value, '5.5', 'a decimal comma is understood');
   t.match((await post(given)).text, /id="email-problem">This value is already in use\./);
   t.equal((await post({ ...given, email: 'ann@example.org', contact_type_id: '99' })).status, 422);
 
@@ -355,7 +357,7 @@ t.test('a person’s fields are changed on a page, and those that were not touch
   const refused = await post({ ...given, email: 'zoe', city: 'Graz', own2: 'many' });
   t.equal(refused.status, 422);
   t.match(refused.text, /id="email-problem">Enter a valid e-mail address\./);
-  t.match(refused.text, 'The selected points is invalid.');
+  t.match(refused.text, 'The points must be a number, such as 1234.56.');
   t.match(refused.text, 'value="Graz"', 'what was typed stays');
   t.match(await contact(), { city: 'Bonn' });
 

@@ -30,7 +30,7 @@ t.test('somebody fills in a form, confirms by the link in the mail, and is a con
   const filled = {
     email: ' Anna@Example.org ',
     'value[first_name]': 'Anna',
-    'value[custom-1]': '38.75',
+    'value[custom-1]': '38,75',
     consent: '1',
     proof: await solve(proofOn(page.text)),
   };

@@ -44,12 +44,12 @@ export function errorsByFacts(input: Partial<ContactInput>, facts: ContactFacts)
     if (facts.isErased(input[field])) errors.push([field, messages.erased(field)]);
   if (custom_field !== undefined) {
     const types = facts.fieldTypes();
-    const isFaulty = ([name, value]: [string, string]) => {
+    const faulty = Object.entries(custom_field).flatMap(([name, value]): [string, Said][] => {
       const type = types.get(name);
-      return type === undefined || (value !== '' && !isValidValue(type, value));
-    };
-    const faulty = Object.entries(custom_field).filter(isFaulty).slice(0, MAX_NAMED_FIELDS);
-    for (const [name] of faulty) errors.push(['custom_field', messages.selected(name)]);
+      if (type === undefined) return [['custom_field', messages.selected(name)]];
+      return value === '' || isValidValue(type, value) ? [] : [['custom_field', messages.value(name, type)]];
+    });
+    errors.push(...faulty.slice(0, MAX_NAMED_FIELDS));
   }
   return errors;
 }

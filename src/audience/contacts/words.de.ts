@@ -270,6 +270,9 @@ export const people: Translation<typeof english> = {
   'fields.kind.number': 'Zahl',
   'fields.kind.datetime-local': 'Datum',
   'fields.kind.yearly-date': 'Jährliches Datum (Monat-Tag, etwa 12-24)',
+  'fields.hint.number': 'Eine Zahl, etwa 1234,56.',
+  'fields.hint.datetime-local': 'Ein Datum, etwa 31.12.1990.',
+  'fields.hint.yearly-date': 'Ein Tag, etwa 24.12.',
   'fields.inMails': 'Platzhalter',
   'fields.rename': 'Umbenennen',
   'fields.rename.about':

@@ -264,6 +264,9 @@ export const people = {
   'fields.kind.number': 'Number',
   'fields.kind.datetime-local': 'Date',
   'fields.kind.yearly-date': 'Yearly date (month-day, such as 12-24)',
+  'fields.hint.number': 'A number, such as 1234.56.',
+  'fields.hint.datetime-local': 'A date, such as 1990-12-31 or 31.12.1990.',
+  'fields.hint.yearly-date': 'A day, such as 12-24 or 24.12.',
   'fields.inMails': 'Merge tag',
   'fields.rename': 'Rename',
   'fields.rename.about':

@@ -82,11 +82,43 @@ export function isValidValue(type: string, value: string): boolean {
   return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
 }
 
-/** Returns the value that a cell of a file gives a field of this type. A field for a day of every year takes the day from a whole date. */
-export function valueOfCell(type: string, cell: string): string {
-  const isWholeDate = type === 'yearly-date' && isValidValue('datetime-local', cell);
-  return isWholeDate ? cell.slice('YYYY-'.length, 'YYYY-MM-DD'.length) : cell;
+/** A day with its year first, or with dots and its day first, and an optional time, as spreadsheets write it. */
+const WRITTEN_DATE =
+  /^(?:(?<year>\d{4})([-/])(?<month>\d{1,2})\2(?<day>\d{1,2})|(?<firstDay>\d{1,2})\. ?(?<dottedMonth>\d{1,2})\. ?(?<lastYear>\d{4}))(?:[T ]+(?<hour>\d{1,2})(?<minutes>:\d{2}(?::\d{2})?))?$/;
+/** A day of every year with dots, such as `24.12.`. */
+const WRITTEN_DAY = /^(\d{1,2})\. ?(\d{1,2})\.?$/;
+/** A number with a comma before its decimals. Without dots, three digits after the comma could also be thousands. */
+const DECIMAL_COMMA = /^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|(?![+-]?[1-9]\d{0,2},\d{3}$)\d+,\d+)$/;
+/** A number with commas between its thousands, which a dot or a second comma shows. */
+const COMMA_THOUSANDS = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/;
+
+/**
+ * Returns the value that a written text has in a field of this type; the text itself if it is no other form of a value. People and
+ * spreadsheets write days as `31.12.1990` and numbers as `1.234,56`. A field for a day of every year takes the day from a whole date. A text
+ * with two meanings, such as `03/04/1990` or `1,234`, stays as it is, and such a value is invalid.
+ */
+export function writtenValue(type: string, text: string): string {
+  if (type === 'number') {
+    if (DECIMAL_COMMA.test(text)) return text.replaceAll('.', '').replace(',', '.');
+    return COMMA_THOUSANDS.test(text) ? text.replaceAll(',', '') : text;
+  }
+  if (type === 'datetime-local') return writtenDate(text);
+  if (type !== 'yearly-date') return text;
+  const [, day, month] = WRITTEN_DAY.exec(text) ?? [];
+  if (day !== undefined && month !== undefined) return `${twoDigits(month)}-${twoDigits(day)}`;
+  const date = writtenDate(text);
+  return isValidValue('datetime-local', date) ? date.slice('YYYY-'.length, 'YYYY-MM-DD'.length) : text;
 }
+
+function writtenDate(text: string): string {
+  const parts = WRITTEN_DATE.exec(text)?.groups;
+  if (parts === undefined) return text;
+  const { year = parts.lastYear, month = parts.dottedMonth, day = parts.firstDay, hour, minutes } = parts;
+  const date = [year, twoDigits(month), twoDigits(day)].join('-');
+  return hour === undefined ? date : `${date}T${twoDigits(hour)}${minutes}`;
+}
+
+const twoDigits = (digits = '') => digits.padStart(2, '0');
 
 /** The maximum length of a field's name that is made from the name of a column. */
 const MAX_NAME_LENGTH = 64;

@@ -1,7 +1,7 @@
 /** Guesses which field each column of an uploaded CSV file is, and which type a new field for it would have. */
 import { createReadStream } from 'node:fs';
 import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
-import { type CustomField, type FieldType, isValidValue } from '../fields/custom-fields.ts';
+import { type CustomField, type FieldType, isValidValue, writtenValue } from '../fields/custom-fields.ts';
 import { readCsv } from './csv.ts';
 import { parseHeader } from './rows.ts';
 
@@ -67,8 +67,9 @@ const DATES = ['datetime-local', 'yearly-date'] as const;
 function guessType(cells: readonly string[]): FieldType {
   const values = cells.filter((cell) => cell !== '');
   if (values.length === 0) return 'text';
-  if (values.every((value) => AMOUNT.test(value) && isValidValue('number', value))) return 'number';
-  return DATES.find((type) => values.every((value) => isValidValue(type, value))) ?? 'text';
+  const isWritten = (type: FieldType) => (value: string) => isValidValue(type, writtenValue(type, value));
+  if (values.every((value) => AMOUNT.test(writtenValue('number', value)))) return 'number';
+  return DATES.find((type) => values.every(isWritten(type))) ?? 'text';
 }
 
 /** Returns the field of each heading. A field's own name takes precedence over other headings for the same field. */

@@ -8,7 +8,7 @@ import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { languageCode } from '../contacts/contact-languages.ts';
 import { countryId } from '../contacts/countries.ts';
 import { meantDomain } from '../contacts/misspelt-domains.ts';
-import { type CustomField, isValidValue, valueOfCell, ZONE_FIELD } from '../fields/custom-fields.ts';
+import { type CustomField, isValidValue, writtenValue, ZONE_FIELD } from '../fields/custom-fields.ts';
 import type { ImportOptions } from './import-job.ts';
 
 /** An error in a row of the file. `field` is '' if it concerns the whole row. */
@@ -246,10 +246,10 @@ export class RowReader {
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
     let json = '';
     for (const { at, custom, key } of this.#custom) {
-      const value = valueOfCell(custom.field_type, (cells[at] ?? '').trim());
+      const value = writtenValue(custom.field_type, (cells[at] ?? '').trim());
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, ...cellError(messages.selected(field), value) });
+        errors.push({ line, field, ...cellError(messages.value(field, custom.field_type), value) });
       }
       if (value !== '' && custom.field_name.toLowerCase() === ZONE_FIELD && !isTimeZone(value))
         this.#noteInvalidZone(value);

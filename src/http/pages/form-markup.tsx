@@ -30,7 +30,12 @@ const INPUTS = {
   text: { type: 'text', maxlength: 255 },
   number: { type: 'text', inputmode: 'decimal', maxlength: 255 },
   'datetime-local': { type: 'date', maxlength: 255 },
-  'yearly-date': { type: 'text', maxlength: 5, placeholder: '12-24', pattern: '(0[1-9]|1[0-2])-([0-2][0-9]|3[01])' },
+  'yearly-date': {
+    type: 'text',
+    maxlength: 7,
+    placeholder: '12-24',
+    pattern: '(0[1-9]|1[0-2])-([0-2][0-9]|3[01])|[0-3]?[0-9]\\. ?[01]?[0-9]\\.?',
+  },
 } as const;
 
 interface Inputs {

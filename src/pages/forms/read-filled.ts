@@ -1,5 +1,6 @@
 /** Reads a submitted form. Anyone can send anything, so every value is limited and checked. */
 import { type Address, parseAddress } from '../../audience/contacts/addresses.ts';
+import { writtenValue } from '../../audience/fields/custom-fields.ts';
 import { valueFault } from '../../forms/fields.ts';
 import type { FilledForm } from '../../forms/requests.ts';
 import type { ShownForm } from '../../forms/shown-form.ts';
@@ -25,7 +26,7 @@ export function readFilled({ fields }: ShownForm, body: FormBody): ReadForm {
   const submitted = typeof body.value === 'object' && !Array.isArray(body.value) ? body.value : {};
   const values: Record<string, string> = {};
   for (const field of fields) {
-    const value = (submitted[field.key] ?? '').trim();
+    const value = writtenValue(field.type, (submitted[field.key] ?? '').trim());
     const fault = valueFault(field, value);
     if (fault !== null) faults.set(field.key, fault);
     values[field.key] = value.slice(0, MAX_SHOWN_CHARACTERS);

@@ -17,6 +17,7 @@ import { listContactTypes } from '../../contact-types/operations.ts';
 import { RESERVED_FIELDS } from '../../contacts/contact-fields.ts';
 import { meantDomain } from '../../contacts/misspelt-domains.ts';
 import { type Contact, editContact, enterContact, readContact } from '../../contacts/operations.ts';
+import { writtenValue } from '../../fields/custom-fields.ts';
 import { type Field, listOwnFields } from '../../fields/operations.ts';
 import { COUNTRIES } from '../../places/operations.ts';
 import { readPerson } from '../operations.ts';
@@ -219,7 +220,9 @@ function typedIn(request: FastifyRequest, own: readonly OwnValue[]) {
 type Typed = ReturnType<typeof typedIn>;
 
 function customFieldParameter(typed: Typed): Record<string, string> {
-  return Object.fromEntries(typed.map(({ field: { field_name }, text }) => [field_name, text]));
+  return Object.fromEntries(
+    typed.map(({ field: { field_name, field_type }, text }) => [field_name, writtenValue(field_type, text)]),
+  );
 }
 
 function withTyped(values: Values, typed: Typed): Values {
@@ -253,7 +256,12 @@ function ContactForm({ action, save, back, own, values, problems, children }: Co
       <form method="post" action={action} class="narrow">
         {children}
         {own.map(({ name, field: { field_name, field_type }, value }) => {
-          const common = { name, label: fieldLabel(language, field_name), value: String(values[name] ?? value) };
+          const common = {
+            name,
+            label: fieldLabel(language, field_name),
+            value: String(values[name] ?? value),
+            hint: field_type === 'text' ? undefined : language.say(`fields.hint.${field_type}`),
+          };
           const isLong = field_type === 'text' && value.includes('\n');
           return isLong ? (
             <AreaField key={name} {...common} />

@@ -66,6 +66,8 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   field_required: 'The {field} is missing.',
   field_gone: 'The {field} no longer exists. Choose another.',
   field_email: 'The {field} is not valid.',
+  field_date: 'The {field} must be a date, such as 1990-12-31 or 31.12.1990.',
+  field_yearly_date: 'The {field} must be a day, such as 12-24 or 24.12.',
   field_maximum: 'The {field} can have at most {count} characters.',
   field_most: 'The {field} can be at most {count}.',
   field_items: 'The {field} can have at most {count} entries.',
