@@ -241,6 +241,10 @@ t.test('the DNS is asked by a button, and its page has the records to copy', asy
   const german = (await get('/settings/senders', { 'accept-language': 'de' })).text;
   t.match(german, 'Der Eintrag braucht p=none');
   t.notMatch(german, 'no record');
+  await post('/settings/senders/new', { ...SENDER, from_email: 'lark.books@gmail.com' });
+  const withMailbox = (await get('/settings/senders')).text;
+  t.match(withMailbox, 'Only the company that runs gmail.com can add records for it.');
+  t.notMatch(withMailbox, 'the e-mail is from gmail.com', 'no record is asked for that the owner cannot add');
 });
 
 for (const role of ['editor', 'viewer'] as const)

@@ -23,10 +23,15 @@ const SINGLE_FIELDS = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
 const MAILBOX_PROVIDER =
   /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]+|aol\.com|(?:outlook|hotmail|live|msn)\.[a-z.]+|icloud\.com|me\.com|mac\.com|gmx\.[a-z]+|web\.de|t-online\.de|mail\.ru|proton\.me|protonmail\.com)$/i;
 
+/** Returns true if a domain belongs to a mailbox provider such as Gmail, so that nobody else can add records to its DNS. */
+export function isMailboxProvider(domain: string): boolean {
+  return MAILBOX_PROVIDER.test(domain);
+}
+
 /** Checks that a sender's address does not belong to a mailbox provider such as Gmail, because mail from such an address fails DMARC. */
 export function checkSender(address: string): HeaderFinding {
   const domain = domainOf(address);
-  const isProvider = MAILBOX_PROVIDER.test(domain);
+  const isProvider = isMailboxProvider(domain);
   return {
     check: 'freemail',
     isGood: !isProvider,

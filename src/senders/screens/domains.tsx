@@ -1,5 +1,6 @@
 /** The DNS of the senders' domains: the records found, and the records to publish. */
 
+import { isMailboxProvider } from '../../delivery/checks/header-checks.ts';
 import { DOMAIN_CHECKS } from '../../installation/health-checks/doctor-findings.ts';
 import { Button } from '../../ui/components/button.tsx';
 import { Island, LiveNotes } from '../../ui/components/island.tsx';
@@ -42,6 +43,13 @@ export function Domains({ domains, ...shown }: DomainsProps & { domains: readonl
 function DomainCard({ domain, at, ...shown }: DomainsProps & { domain: CheckedDomain; at: number }) {
   const language = useLanguage();
   const isWatched = shown.watch?.domain === domain.domain;
+  // With a key the records are shown, because only there the key can be removed.
+  if (isMailboxProvider(domain.domain) && domain.dkim.length === 0)
+    return (
+      <Card title={domain.domain}>
+        <Notice tone="warn">{language.say('domains.provider', { domain: domain.domain })}</Notice>
+      </Card>
+    );
   return (
     <div id={`dns-${at}`}>
       <Card title={domain.domain}>
