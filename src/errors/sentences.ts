@@ -191,6 +191,8 @@ export const SENTENCES = {
   picture_kind: 'The file must be an image: PNG, JPEG, GIF or WebP.',
   picture_svg:
     'The file is an SVG, which most e-mail programs do not show and which can contain scripts. Save it as a PNG.',
+  picture_heic:
+    'The file is a HEIC or AVIF image, such as the photos of many phones, which most e-mail programs do not show. Save it as a JPEG.',
   picture_cut_off: 'The image is cut off: its end is missing.',
   picture_more: 'The file has other data after the end of the image. Save the image again and upload the new file.',
   picture_damaged: 'The image is damaged.',

@@ -30,6 +30,8 @@ const READERS: readonly Reader[] = [
 ];
 /** The number of bytes from which the format is recognized. */
 const START_BYTES = 12;
+/** The first bytes of a HEIC or AVIF: the size of the first box, its name and the brand of the file (ISO 14496-12). */
+const HEIC = /^.{4}ftyp(?:hei[cxms]|hev[cxms]|mif1|msf1|avi[fs])/s;
 /** The number of bytes at the start of a file in which an SVG is recognized. */
 const SVG_BYTES = 4096;
 
@@ -57,7 +59,8 @@ export function readPicture(bytes: Buffer): PictureFacts | { problem: Sentence }
 /** Returns why a file of another format is refused. */
 function formatProblem(bytes: Buffer): Sentence {
   const isSvg = /<svg[\s/>]/i.test(bytes.toString('latin1', 0, SVG_BYTES).replaceAll('\0', ''));
-  return isSvg ? sentence('picture_svg') : sentence('picture_kind');
+  if (isSvg) return sentence('picture_svg');
+  return HEIC.test(bytes.toString('latin1', 0, START_BYTES)) ? sentence('picture_heic') : sentence('picture_kind');
 }
 
 /** Width and height in pixels. */

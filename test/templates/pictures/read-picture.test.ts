@@ -33,6 +33,8 @@ t.test('an SVG is refused with the reason, and so is everything that is no pictu
   for (const svg of ['<svg xmlns="http://www.w3.org/2000/svg"/>', '<?xml version="1.0"?>\n<!-- x -->\n<SVG>'])
     for (const encoding of ['utf8', 'utf16le'] as const)
       t.match(readPicture(Buffer.from(svg, encoding)), { problem: /is an SVG.*PNG/ }, `${svg} ${encoding}`);
+  for (const brand of ['heic', 'mif1', 'avif'])
+    t.match(readPicture(Buffer.from(`\0\0\0\x18ftyp${brand}\0\0`, 'latin1')), { problem: /HEIC or AVIF.*JPEG/ }, brand);
   for (const other of ['', 'GIF', 'GIF89', '%PDF-1.7', '<html><img>', 'BM6\0\0\0', 'RIFF\x04\0\0\0WAVE'])
     t.match(readPicture(Buffer.from(other, 'latin1')), { problem: /must be an image: PNG/ }, other);
 });

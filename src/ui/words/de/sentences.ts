@@ -193,6 +193,8 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   picture_kind: 'Die Datei muss ein Bild sein: PNG, JPEG, GIF oder WebP.',
   picture_svg:
     'Die Datei ist ein SVG. Die meisten Mailprogramme zeigen es nicht an, und es kann Skripte enthalten. Speichern Sie es als PNG.',
+  picture_heic:
+    'Die Datei ist ein Bild im Format HEIC oder AVIF, in dem viele Handys Fotos speichern. Die meisten Mailprogramme zeigen es nicht an. Speichern Sie es als JPEG.',
   picture_cut_off: 'Das Bild ist unvollständig: Sein Ende fehlt.',
   picture_more:
     'Hinter dem Bild stehen in der Datei noch andere Daten. Speichern Sie das Bild noch einmal und laden Sie die neue Datei hoch.',
