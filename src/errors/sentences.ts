@@ -187,6 +187,7 @@ export const SENTENCES = {
   row_text: 'Text follows a closing quote.',
   file_line: 'Line {line}: {text}',
   file_windows: 'The file is not valid UTF-8, so it was read as Windows-1252.',
+  file_titles: 'Rows above the header row, which were not imported: {count}.',
   file_imported: 'The file has been imported',
   picture_kind: 'The file must be an image: PNG, JPEG, GIF or WebP.',
   picture_svg:

@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type PlainCode, sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
+import { reservedField } from '../contacts/contact-fields.ts';
 import { type CsvBatch, CsvError, CsvParser } from './csv-parse.ts';
 
 /** Opens the file from its beginning, for example `() => createReadStream(path)`. */
@@ -32,12 +33,17 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
   const detected = await detectEncoding(open());
   const head = await readHead(decode(open(), detected));
   const named = namedDelimiter(head.text);
-  const dialect = { delimiter: named ?? detectDelimiter(head.text), headerRow: named === null ? 0 : 1 };
+  const delimiter = named ?? detectDelimiter(head.text);
+  const { header, headerRow, titles } = readHeader(head, { delimiter, headerRow: named === null ? 0 : 1 });
+  const dialect = { delimiter, headerRow };
   return {
-    header: readHeader(head, dialect),
+    header,
     encoding: detected.encoding,
-    delimiter: dialect.delimiter,
-    notes: detected.encoding === 'windows-1252' ? [stored(sentence('file_windows'))] : [],
+    delimiter,
+    notes: [
+      ...(detected.encoding === 'windows-1252' ? [stored(sentence('file_windows'))] : []),
+      ...(titles > 0 ? [stored(sentence('file_titles', { count: titles }))] : []),
+    ],
     batches: () => readBatches(open, detected, dialect),
   };
 }
@@ -60,7 +66,7 @@ async function readHead(pieces: AsyncIterable<string>): Promise<Head> {
 /** How to read the rows of a file. */
 interface Dialect {
   delimiter: string;
-  /** The index of the header row: 0, or 1 if the first line is `sep=`. */
+  /** The index of the header row: the number of rows before it, such as the line `sep=` and titles. */
   headerRow: number;
 }
 
@@ -91,21 +97,53 @@ function detectDelimiter(head: string): string {
   return counts.reduce((most, next) => (next.count > most.count ? next : most)).delimiter;
 }
 
-function readHeader(head: Head, { delimiter, headerRow }: Dialect): string[] {
+/** Returns the header row, its index and how many titles are above it. `headerRow` is the index of the first row that may be the header. */
+function readHeader(
+  head: Head,
+  { delimiter, headerRow: first }: Dialect,
+): Pick<Dialect, 'headerRow'> & { header: string[]; titles: number } {
   const parser = new CsvParser(delimiter);
   const batches = [parser.push(head.text)];
   if (head.isWhole) batches.push(parser.end());
-  const header = batches.flatMap((batch) => batch.rows)[headerRow];
+  const rows = batches.flatMap((batch) => batch.rows).slice(first);
+  const titles = countTitles(rows);
+  const headerRow = first + titles;
+  const header = rows[titles];
   const line = batches.flatMap((batch) => batch.lines)[headerRow] ?? Number.POSITIVE_INFINITY;
   const [malformed] = batches.flatMap((batch) => batch.malformed);
   if (malformed !== undefined && malformed < line) {
     throw new CsvError(malformed, sentence('file_header_text'));
   }
-  if (header !== undefined) return header;
+  if (header !== undefined) return { header, headerRow, titles };
   throw new CsvError(
     null,
     head.isWhole ? sentence('file_empty') : sentence('file_header_long', { count: HEAD_CHARACTERS }),
   );
+}
+
+/** The maximum number of titles above a header row. */
+const MAX_TITLES = 10;
+/** The usual headings of a column with e-mail addresses. */
+const EMAIL_HEADINGS = new Set(['email', ...(reservedField('email')?.headings ?? [])].map(comparableHeading));
+
+/**
+ * Returns the number of titles above the header row, such as the name of the list and its date in merged cells of a spreadsheet. A title
+ * fills one cell at most, and the header names a column with e-mail addresses. If no row does, the first row is the header.
+ */
+function countTitles(rows: readonly string[][]): number {
+  const at = rows
+    .slice(0, MAX_TITLES + 1)
+    .findIndex((cells) => cells.some((cell) => EMAIL_HEADINGS.has(comparableHeading(cell))));
+  const isTitle = (cells: readonly string[]) => cells.filter((cell) => cell.trim() !== '').length <= 1;
+  return at > 0 && rows.slice(0, at).every(isTitle) ? at : 0;
+}
+
+/** Returns a heading without case, spaces, hyphens and other signs. */
+export function comparableHeading(heading: string): string {
+  return heading
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\d]/gu, '');
 }
 
 async function* readBatches(open: OpenCsv, detected: DetectedEncoding, dialect: Dialect): AsyncGenerator<CsvBatch> {

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { type CustomField, type FieldType, isValidValue, writtenValue } from '../fields/custom-fields.ts';
-import { readCsv } from './csv.ts';
+import { comparableHeading, readCsv } from './csv.ts';
 import { parseHeader } from './rows.ts';
 
 interface GuessedColumn {
@@ -86,12 +86,4 @@ function guessFields(headings: readonly string[], customFields: readonly CustomF
     used.add(field);
     return field;
   });
-}
-
-/** Returns a heading without case, spaces, hyphens and other signs. */
-function comparableHeading(heading: string): string {
-  return heading
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[^\p{L}\d]/gu, '');
 }

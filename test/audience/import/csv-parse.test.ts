@@ -101,6 +101,16 @@ t.test('the delimiter is the one the header row uses most outside quotes', async
   }
 });
 
+t.test('titles above a header row with an e-mail address are no rows, and are noted', async (t) => {
+  const titled = 'Customers of the shop;;\nAs of 30.11.2026;;\n;;\nE-Mail;Name;City\nada@example.org;Ada;Kiel\n';
+  const csv = await readAll(file(titled));
+  t.strictSame(csv.header, ['E-Mail', 'Name', 'City']);
+  t.match(csv.notes, [/file_titles.*3/]);
+  t.strictSame([csv.rows, csv.lines], [[['ada@example.org', 'Ada', 'Kiel']], [5]]);
+  for (const first of ['email;;', 'Mail;;', 'List;of;people'])
+    t.strictSame((await readCsv(file(`${first}\nemail;b;c\n`))).header, first.split(';'), first);
+});
+
 t.test('the file is read as often as asked, without its header', async (t) => {
   const csv = await readCsv(file('email,na', 'me\na@x.com,A\n'));
   for (let time = 0; time < 2; time++) {

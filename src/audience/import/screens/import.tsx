@@ -272,6 +272,8 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   // The API does not list the tracking column, because it is not a field of contacts.
   const names = [...new Set([...fields, TRACKING_COLUMN])];
   const known = names.map((name) => ({ value: name, label: fieldLabel(language, name) }));
+  const headingOf = ({ name }: Upload['columns'][number], number: number) =>
+    name || language.say('import.unnamed', { number });
   const fieldsFor = ({ name: column, type: proposed }: Upload['columns'][number], number: number) => {
     const name = fieldNameFor(column, number);
     const kinds = [proposed, ...FIELD_TYPES.filter((kind) => kind !== proposed)];
@@ -316,10 +318,13 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
           <tbody>
             {upload.columns.map((column, at) => (
               <tr key={at}>
-                <th scope="row">{column.name || language.say('import.unnamed', { number: at + 1 })}</th>
+                <th scope="row">{headingOf(column, at + 1)}</th>
                 <td data-label={language.say('import.samples')}>{column.samples.filter(Boolean).join(' · ')}</td>
                 <td data-label={language.say('import.field')}>
-                  <select name={`column${at}`} aria-label={language.say('import.fieldOf', { name: column.name })}>
+                  <select
+                    name={`column${at}`}
+                    aria-label={language.say('import.fieldOf', { name: headingOf(column, at + 1) })}
+                  >
                     {fieldsFor(column, at + 1).map(({ value, label }) => (
                       <option key={value} value={value} selected={value === (column.field ?? '')}>
                         {label}

@@ -155,6 +155,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   export_json_large:
     'The JSON file {name} is larger than {count} MB and cannot be read. Export in parts, and put them into one ZIP archive.',
   file_windows: 'The file has an older text format (Windows-1252). Check that letters such as é and ö look right.',
+  file_titles: 'Rows above the names of the columns, which are not imported: {count}.',
   column_zones:
     'Values of {name} that are not a time zone such as Europe/Berlin: {count} ({values}). For these contacts, campaigns in each contact’s own time zone use country and state.',
   alignment_spf: 'SPF (bounces go to {domain})',
