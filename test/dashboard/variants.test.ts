@@ -28,6 +28,7 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     app.page('POST', `/campaigns/${utr}/variant`, { headers, form: { variant: '1' } });
 
   const { text } = await open(owner);
+  t.match(text, /id="mailing-results".*8 contacts wait/s, 'where the page is updated while it is open');
   t.match(text, /8 contacts wait until you choose a variant.*A\/B test.*A <bdi>One<\/bdi>.*B <bdi>&lt;b>Two&lt;\/b>/s);
   t.match(
     text,

@@ -21,8 +21,9 @@ export async function overviewPage(app: FastifyInstance, { clock }: Pick<Deps, '
     const action = mayChange && <Actions summary={summary} report={report} now={clock.now()} />;
     const content = (
       <>
-        {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
-        <Overview summary={summary} report={report} usual={await ask(request, readUsualRates, { utr })} />
+        <Overview summary={summary} report={report} usual={await ask(request, readUsualRates, { utr })}>
+          {report.ab_test !== null && <Variants utr={utr} test={report.ab_test} mayChoose={mayChange} />}
+        </Overview>
         <ArchiveCard utr={utr} archived={archived} mayChange={mayChange} />
       </>
     );

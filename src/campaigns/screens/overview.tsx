@@ -1,4 +1,5 @@
 /** The results of a campaign: its deliveries, its activity by the hour, and the results of its canary by domain. */
+import type { ComponentChildren } from 'preact';
 import type { ReportedHour, ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import type { RecipientActivity } from '../../delivery/reporting/recipients.ts';
 import { stored } from '../../errors/stored.ts';
@@ -22,19 +23,26 @@ interface ReportProps {
   usual: UsualRates;
 }
 
-/** The results of a campaign. */
-export function Overview({ summary, report, usual }: ReportProps) {
+/** The results of a campaign, those in `children` first. What changes while the campaign is sent is updated while the page is open. */
+export function Overview({ summary, report, usual, children }: ReportProps & { children: ComponentChildren }) {
   const language = useLanguage();
   const isSending = summary.state === 'preparing' || summary.state === 'sending';
   return (
     <>
-      {report.funnel.kept > 0 && <KeptNotice report={report} />}
-      {report.held_code === 'sending_held' && (
-        <Notice tone="warn">{language.fullSentence(report.held_reason ?? '')}</Notice>
+      <div id="mailing-results" class="stack">
+        {children}
+        {report.funnel.kept > 0 && <KeptNotice report={report} />}
+        {report.held_code === 'sending_held' && (
+          <Notice tone="warn">{language.fullSentence(report.held_reason ?? '')}</Notice>
+        )}
+        {isSending && <Waits {...report} />}
+        <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
+        <Results summary={summary} report={report} usual={usual} />
+      </div>
+      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && (
+        <Hours hours={report.hours} startsAt={summary.starts_at} />
       )}
-      {isSending && <Waits {...report} />}
-      <Watched utr={summary.utr} watch={report.watch} isHeld={summary.state === 'held'} isKept={isAllKept(report)} />
-      <Results summary={summary} report={report} usual={usual} />
+      {report.devices.length > 0 && <Devices devices={report.devices} opens_by_class={report.opens_by_class} />}
       {report.best_hour !== null && <BestHourCard results={report.best_hour} />}
       {report.findings !== null && report.findings.length > 0 && (
         <Card title={language.say('campaigns.findings')}>
@@ -113,26 +121,18 @@ function Results({ summary, report, usual }: ReportProps) {
   const language = useLanguage();
   if (report.funnel.recipients === 0) {
     return (
-      <div id="mailing-results" class="stack">
-        <Card>
-          <p class="quiet-text">
-            {language.say(summary.state === 'draft' ? 'campaigns.nothing.draft' : 'campaigns.nothing.yet')}
-          </p>
-        </Card>
-      </div>
+      <Card>
+        <p class="quiet-text">
+          {language.say(summary.state === 'draft' ? 'campaigns.nothing.draft' : 'campaigns.nothing.yet')}
+        </p>
+      </Card>
     );
   }
   return (
     <>
-      <div id="mailing-results" class="stack">
-        <Rates summary={summary} report={report} usual={usual} />
-        <Funnel summary={summary} report={report} />
-        {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
-      </div>
-      {report.hours.some(({ opens, clicks }) => opens + clicks > 0) && (
-        <Hours hours={report.hours} startsAt={summary.starts_at} />
-      )}
-      {report.devices.length > 0 && <Devices devices={report.devices} opens_by_class={report.opens_by_class} />}
+      <Rates summary={summary} report={report} usual={usual} />
+      <Funnel summary={summary} report={report} />
+      {report.reasons.length > 0 && <Reasons utr={summary.utr} reasons={report.reasons} />}
     </>
   );
 }
