@@ -220,7 +220,10 @@ t.test('before a live mail changes, the page says what happens to whom, and then
   await pass(HOUR);
   t.match(mailsInBrief(app).slice(2), [/ann three/, /bob three/]);
   const removing = await open(await pageOf('two', 'remove'));
-  t.match(textOf(removing.text), '2 contacts who waited for “two” have completed the automation and get no further e-mails.');
+  t.match(
+    textOf(removing.text),
+    '2 contacts who waited for “two” have completed the automation and get no further e-mails.',
+  );
   t.equal((await send(await pageOf('two', 'remove'), hiddenIn(removing.text))).status, 303);
   await pass(10 * DAY);
   t.equal(mailsInBrief(app).length, 4);
