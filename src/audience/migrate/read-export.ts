@@ -9,6 +9,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Db } from '../../database/open.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { stored } from '../../errors/stored.ts';
 import { MEBIBYTE } from '../../units.ts';
@@ -57,7 +58,6 @@ const MAX_SEGMENTS = 100;
 const MAX_LISTS = 10_000;
 /** The maximum number of unsubscribe groups that are created. */
 const MAX_GROUPS = 100;
-const MAX_NAME = 255;
 /** The number of characters that are kept of an address. A longer text is not an address, so its row is refused in any case. */
 const MAX_EMAIL = 1000;
 /** The maximum size of all values of a contact together, because a longer row cannot be imported. */
@@ -171,11 +171,11 @@ async function keepTemplate({ name, html }: ExportedTemplate, folder: string, nu
 }
 
 /** Returns a name without control characters, so that it can also be shown on a terminal. */
-const shownName = (name: string) => name.slice(-MAX_NAME).replaceAll(CONTROL, ' ').toWellFormed();
+const shownName = (name: string) => name.slice(-MAX_LINE_CHARACTERS).replaceAll(CONTROL, ' ').toWellFormed();
 
 /** Returns a list's name as the name of a segment and as it is written in brackets in a field. */
 function listName(name: string): string {
-  return name.replaceAll(CONTROL_OR_BRACKET, ' ').trim().slice(0, MAX_NAME).toWellFormed();
+  return name.replaceAll(CONTROL_OR_BRACKET, ' ').trim().slice(0, MAX_LINE_CHARACTERS).toWellFormed();
 }
 
 /** Returns the values of a contact with the field of its lists, such as `[VIP] [Graz]`. The brackets let a segment find a whole name. */
@@ -253,10 +253,13 @@ class CsvFile {
 
   constructor(path: string, header: readonly string[]) {
     this.#stream = createWriteStream(path, { mode: 0o600 });
+    // Without this listener, an error such as a full disk would end the whole thread. `write` and `end` throw the error instead.
+    this.#stream.on('error', () => undefined);
     this.#stream.write(line(header));
   }
 
   async write(cells: readonly string[]): Promise<void> {
+    if (this.#stream.errored !== null) throw this.#stream.errored;
     if (!this.#stream.write(line(cells))) await once(this.#stream, 'drain');
   }
 
