@@ -7,7 +7,7 @@ import { BLOCK_NAME, SHOW_TO } from '../../../../../delivery/content/block-attri
 import { setSource, sourceOf } from './foreign-parts.ts';
 import { insertAfterSelected, isSection, tagOf } from './insert.ts';
 import { partName, type Tool } from './outline.ts';
-import { ask, button, call, element, isLocked, say, showProgress } from './page.ts';
+import { ask, button, call, element, isLocked, problemOf, say, showProgress } from './page.ts';
 import { choosePicture } from './pictures.ts';
 
 /** The attribute of a picture that is only decoration. */
@@ -122,10 +122,13 @@ export function saveBlockTool(editor: Editor): Tool {
 /** How often the list of saved blocks was requested. */
 let requests = 0;
 
-/** Fills the list of saved blocks. If a block was just `deleted`, the list has a button that restores it. */
+/** Fills the list of saved blocks, or says why they are not known. If a block was just `deleted`, the list has a button that restores it. */
 export async function showSavedBlocks(editor: Editor, deleted?: SavedBlock): Promise<void> {
   const request = ++requests;
-  const { blocks = [] } = await call('/blocks').catch(() => ({ blocks: [] }));
+  const { blocks, problem } = await call('/blocks').then(
+    (answer) => ({ blocks: answer.blocks ?? [], problem: null }),
+    (error: unknown) => ({ blocks: [], problem: problemOf(error) }),
+  );
   // A later request knows what was saved or deleted meanwhile, and this answer may be late.
   if (request !== requests) return;
   const items = blocks.map((block) => {
@@ -140,7 +143,7 @@ export async function showSavedBlocks(editor: Editor, deleted?: SavedBlock): Pro
     return item;
   });
   const none = document.createElement('li');
-  none.textContent = say('designer.own.none');
+  none.textContent = problem ?? say('designer.own.none');
   element('own-list', HTMLElement).replaceChildren(
     ...(items.length > 0 ? items : [none]),
     ...(deleted ? [undoItem(editor, deleted)] : []),
