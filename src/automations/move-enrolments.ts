@@ -5,7 +5,7 @@
  * mail of the automation.
  */
 import { setTimeout } from 'node:timers/promises';
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { type AddressChange, type ContactInput, updateContact } from '../audience/contacts/contacts.ts';
 import { inChunks } from '../database/bulk.ts';
 import type { Db } from '../database/open.ts';
@@ -153,16 +153,11 @@ export function isMoving(client: Database, automationId: number): boolean {
  * requests that have announced a write.
  */
 export async function untilMovesDone(client: Database, automationId: number): Promise<void> {
-  const find = client.prepare<[number], StoredMoves>(FIND_MOVES);
-  if (!isMoving(client, automationId)) return;
-  await withWriteWithdrawn(() => waitOrMove(client, automationId, find));
+  if (isMoving(client, automationId)) await withWriteWithdrawn(() => waitOrMove(client, automationId));
 }
 
-async function waitOrMove(
-  client: Database,
-  automationId: number,
-  find: Statement<[number], StoredMoves>,
-): Promise<void> {
+async function waitOrMove(client: Database, automationId: number): Promise<void> {
+  const find = client.prepare<[number], StoredMoves>(FIND_MOVES);
   let lastProgress = -1;
   for (let idle = 0; ; idle += POLL_MS) {
     const stored = find.get(automationId);

@@ -29,9 +29,9 @@ async function create(call: Call): Promise<void> {
   const pair = await withDatabase((db) => {
     requireAccount(db, accountId);
     return inTransaction(db, () => {
-      const pair = addKeyPair(db, systemClock, accountId, { name, scopes });
-      auditKey(db, accountId, 'key_made', keyLabel(name, pair.publicKey));
-      return pair;
+      const added = addKeyPair(db, systemClock, accountId, { name, scopes });
+      auditKey(db, accountId, 'key_made', keyLabel(name, added.publicKey));
+      return added;
     });
   });
   call.answer({ account: accountId, ...pair }, [`PublicKey: ${pair.publicKey}`, `SecretKey: ${pair.secretKey}`]);

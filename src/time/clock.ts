@@ -39,5 +39,11 @@ export function dayOf(moment: Date | number): string {
   return new Date(moment).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }
 
+/** Returns true if a text is a day that exists, as `YYYY-MM-DD`. `Date.parse` alone takes the 30th of February for the 2nd of March. */
+export function isDay(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && dayOf(at) === text;
+}
+
 /** The value of a time that does not exist yet, in fields of records that are never null. */
 export const NO_TIME = '0000-00-00 00:00:00';

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { recordId } from '../../database/ownership.ts';
 import { messages } from '../../errors/field-errors.ts';
 import type { Said } from '../../errors/sentences.ts';
+import { isDay } from '../../time/clock.ts';
 import { DAY_MS } from '../../units.ts';
 import { type Address, parseAddress } from '../contacts/addresses.ts';
 import { isEventName, isPropertyName, MAX_PROPERTY_TEXT } from './names.ts';
@@ -11,11 +12,13 @@ import { isEventName, isPropertyName, MAX_PROPERTY_TEXT } from './names.ts';
 export const MAX_EVENTS = 1000;
 /** The maximum number of properties of an event. */
 export const MAX_PROPERTIES = 30;
+/** The maximum length of the key of an event in characters. */
 const MAX_KEY = 255;
 /** The largest value, positive or negative, so that sums stay exact to the cent. */
 const MAX_VALUE = 1e12;
 /** How far in the future an event may lie, because clocks differ. */
 const MAX_AHEAD_MS = DAY_MS;
+/** The earliest time of an event. */
 const EARLIEST = Date.UTC(2000, 0, 1);
 /** The maximum number of events with errors that an answer names. */
 const MAX_NAMED = 20;
@@ -112,15 +115,8 @@ function readTime(value: unknown, now: number, report: Report): number {
   if (isAbsent(value)) return now;
   const [text = '', day = ''] = (typeof value === 'string' && MOMENT.exec(value.trim())) || [];
   const at = Date.parse(text);
-  // `Date.parse` takes the 30th of February for the 2nd of March.
-  const isDay = day !== '' && isSameDay(day);
-  if (!isDay || !(at >= EARLIEST && at <= now + MAX_AHEAD_MS)) report('at', messages.selected);
+  if (!isDay(day) || !(at >= EARLIEST && at <= now + MAX_AHEAD_MS)) report('at', messages.selected);
   return at;
-}
-
-function isSameDay(day: string): boolean {
-  const at = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 function readKey(value: unknown, report: Report): string | null {

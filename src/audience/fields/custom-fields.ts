@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
 import { preparedOnce } from '../../database/prepared.ts';
 import { contacts, type customFields } from '../../database/schema/index.ts';
+import { isDay } from '../../time/clock.ts';
 
 /** The maximum number of custom fields of an account, because every list, export and mail has to handle all of them for each contact. */
 export const MAX_FIELDS = 1000;
@@ -63,8 +64,10 @@ export function storedFieldRecord(): SQL {
     FROM (SELECT id AS field_id, field_name FROM custom_fields WHERE user_id = ${contacts.user_id} ORDER BY id)))`;
 }
 
+/** The maximum length of a text in characters. */
+const MAX_TEXT = 65_535;
 const NUMBER = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/;
-const MOMENT = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/;
 
 /**
  * Returns true if a text is a valid value of this type: numbers in decimal notation, dates as `YYYY-MM-DD` with an
@@ -74,12 +77,9 @@ export function isValidValue(type: string, value: string): boolean {
   if (type === 'number') return NUMBER.test(value);
   // 2024 is a leap year, so it has every day.
   if (type === 'yearly-date') return /^\d{2}-\d{2}$/.test(value) && isValidValue('datetime-local', `2024-${value}`);
-  if (type !== 'datetime-local') return value.length <= 65_535;
-  const parts = MOMENT.exec(value);
-  if (parts === null) return false;
-  const [year, month, day] = parts.slice(1, 4).map(Number);
-  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
-  return date.getUTCMonth() + 1 === month && date.getUTCDate() === day;
+  if (type !== 'datetime-local') return value.length <= MAX_TEXT;
+  const [, day = ''] = MOMENT.exec(value) ?? [];
+  return isDay(day);
 }
 
 /** A day with its year first, or with dots and its day first, and an optional time, as spreadsheets write it. */

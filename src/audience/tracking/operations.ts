@@ -26,9 +26,10 @@ import { requireAddress } from '../contacts/operations.ts';
 import { storeTrackingChoice, TRACKING_ACTIONS } from '../store-tracking-choice.ts';
 import { changeTrackingMode, isMeasuredNow, trackingMode } from '../tracking-choice.ts';
 
+/** The maximum length of the text that a person agreed to or refused. */
 const MAX_TEXT = 5000;
 
-const mode = () => ({
+const modeSchema = () => ({
   ...choice(...TRACKING_MODES),
   description:
     'What is recorded. off: nothing; totals: the number of opens and clicks; person: opens and clicks of each contact; consent: opens and clicks of each contact who allowed it.',
@@ -51,7 +52,7 @@ export const readTracking = operation({
   name: 'Read which opens and clicks the account records (addition)',
   role: 'viewer',
   input: Type.Object({}),
-  output: Type.Object({ tracking: Type.Object({ mode: mode() }, { description: 'The choice of the account.' }) }),
+  output: Type.Object({ tracking: Type.Object({ mode: modeSchema() }, { description: 'The choice of the account.' }) }),
   run: ({ db, accountId }) => ({ tracking: { mode: trackingMode(db, accountId) } }),
 });
 
@@ -60,7 +61,7 @@ export const changeTracking = operation({
   description:
     'The choice applies at once: to e-mails sent from now on, also of running campaigns, and to opens and clicks of e-mails that were sent before.',
   role: 'owner',
-  input: Type.Object({ mode: mode() }),
+  input: Type.Object({ mode: modeSchema() }),
   run(context, { mode }) {
     inTransaction(context.db, () => {
       changeTrackingMode(context.db, context.accountId, mode);

@@ -321,7 +321,7 @@ function listPlaces(client: Database, automationId: number): Placed[] {
 /** Sums the effects of a change over all slices. `now`: epoch milliseconds. */
 function sumEffects(slices: readonly TriedChange[], now: number): Effects {
   const next = (steps: readonly Placed[], at: number) => steps.find(({ position }) => position > at)?.utr ?? null;
-  const rows = slices.flatMap(({ people }) => people);
+  const rows = slices.flatMap((slice) => slice.people);
   rows.sort((a, b) => a.after - b.after || a.before - b.before || a.is_queued - b.is_queued);
   const people = new Map<string, Effect & { first: number; last: number }>();
   for (const row of rows) {

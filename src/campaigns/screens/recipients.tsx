@@ -8,6 +8,7 @@ import type { Static } from 'typebox';
 import { listContactTypes } from '../../audience/contact-types/operations.ts';
 import { SHOWN_DELIVERY_STATES, type ShownDeliveryState } from '../../delivery/reporting/mailing-report.ts';
 import { RECIPIENT_ACTIVITIES, type RecipientActivity } from '../../delivery/reporting/recipients.ts';
+import { MAX_LINE_CHARACTERS } from '../../errors/field-errors.ts';
 import { readStored } from '../../errors/stored.ts';
 import { sendLongCsv } from '../../http/list-response.ts';
 import { type ByUtr, pageRoute } from '../../http/pages/layout.ts';
@@ -164,13 +165,10 @@ interface SaveSegmentProps {
   lists: readonly { id: number; name: string }[];
 }
 
-/** The maximum number of characters in the name of a segment. */
-const MAX_NAME = 255;
-
 function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) {
   const language = useLanguage();
   const parts = shownFilter(language, filter, link).map(([, value]) => value);
-  const name = [summary.single_send_name, parts.join(', ') || language.say('campaigns.recipients')].join(': ');
+  const segmentName = [summary.single_send_name, parts.join(', ') || language.say('campaigns.recipients')].join(': ');
   const values = {
     ...Object.fromEntries(
       rules.flatMap(([field, operator, value, until = ''], at) => [
@@ -181,7 +179,7 @@ function SaveSegment({ summary, rules, filter, link, lists }: SaveSegmentProps) 
       ]),
     ),
     query_type: 'and',
-    segment_name: name.slice(0, MAX_NAME),
+    segment_name: segmentName.slice(0, MAX_LINE_CHARACTERS),
   };
   const campaignList = summary.recipient_id.find((target) => target.startsWith('contacts_'));
   return (

@@ -70,11 +70,13 @@ export const automations = sqliteTable(
     automation_name: text().notNull(),
     /** 1: a run ends when its contact leaves the target. */
     exit_criteria: flag(),
+    /** 1: the automation ignores the frequency caps. Its mails still count towards the caps of others. */
     ignores_caps: flag(),
     unsubscribe_group_id: text().notNull(),
     /** 1: welcome; 2: custom. */
     automation_type: integer().notNull(),
     utr: text().notNull().unique(),
+    /** One of `AUTOMATION_STATUS`. */
     status: integerOrZero(),
     live_at: text(),
     /** Why the automation was held and became a draft again: a code for programs and a stored reason for the report. */

@@ -33,6 +33,15 @@ export interface FoundMail {
 /** Matches a Message-ID of ours: a random key, `t` for a transactional mail, and the id of the delivery or of the transactional mail. */
 const MESSAGE_ID = /^<?([0-9a-f]{18})\.(t?)(\d{1,15})@[^@\s<>]{1,255}>?$/;
 
+/** The maximum number of characters of a Message-ID that are searched. */
+const MAX_MESSAGE_ID = 400;
+
+/** Returns the parts of a Message-ID, or none if it is not one of ours. */
+function parseMessageId(messageId: string | null): { key?: string; kind?: string; id?: string } {
+  const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, MAX_MESSAGE_ID) ?? '') ?? [];
+  return id === undefined || key === undefined || kind === undefined ? {} : { key, kind, id };
+}
+
 interface Row extends ReturnedMail {
   mailing_id: number;
 }
@@ -60,7 +69,7 @@ export function mailFinder(client: Database): (names: MailIdentifiers) => FoundM
   }
 
   function findMail({ messageId, returnPath, unsubscribeToken = null }: MailIdentifiers): Row | undefined {
-    const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const { key, kind, id } = parseMessageId(messageId);
     const mailOfId = id === undefined || kind !== '' ? undefined : findRow(Number(id));
     if (mailOfId !== undefined && mailOfId.message_key === key) return mailOfId;
     const findEmail = (deliveryId: number) => findRow(deliveryId)?.normalized_email;
@@ -70,7 +79,7 @@ export function mailFinder(client: Database): (names: MailIdentifiers) => FoundM
   }
 
   function findTransactional({ messageId, returnPath }: MailIdentifiers): ReturnedMail | undefined {
-    const [, key, kind, id] = MESSAGE_ID.exec(messageId?.trim().slice(0, 400) ?? '') ?? [];
+    const { key, kind, id } = parseMessageId(messageId);
     const mailOfId = kind === 't' ? findTransactionalMail(client, Number(id)) : undefined;
     if (mailOfId !== undefined && mailOfId.message_key === key) return mailOfId;
     if (returnPath === null) return undefined;

@@ -18,6 +18,7 @@ import { Outcomes, StoppedMailings } from './outcomes.ts';
 import type { Rates } from './rates.ts';
 import { ResultBuffer } from './result-buffer.ts';
 
+/** The number of queued recipients of a mailing that one step cancels. */
 const CANCEL_ROWS = 250;
 /** The kinds of mailings that leave only within the account's sending hours. */
 const KINDS_WITH_HOURS: ReadonlySet<OpenMailing['owner_kind']> = new Set(['single', 'schedule']);
@@ -169,16 +170,16 @@ export class DeliveryWorker {
     if (open.length + this.#results.length + this.#handoffs.unrecorded === 0) return [];
     const warmed = this.#deps.warmUps.startRound(open);
     const due = mayClaim ? this.#withinHours(warmed.filter(({ is_due }) => is_due === 1)) : [];
-    const { batches, postponed, heldIds } = this.#ledger.inTransaction(() => {
+    const { batches, postponed, held } = this.#ledger.inTransaction(() => {
       this.#deps.pacing.startRound();
       this.#record(open);
       const heldIds = this.#holdByResults(open);
       const claimed = mayClaim ? this.#claims.take(due, (relayId) => this.#handoffs.room(relayId)) : [];
       const limited = this.#limited(claimed);
       this.#handoffs.assign(limited.batches);
-      return { ...limited, heldIds };
+      return { ...limited, held: heldIds };
     });
-    for (const id of heldIds) this.#stopped.add(id);
+    for (const id of held) this.#stopped.add(id);
     this.#clearRecorded();
     for (const { claim, due_at } of postponed) this.#results.requeue(claim, due_at);
     return batches;

@@ -10,7 +10,7 @@ import { invalid, notFound } from '../../errors/failure.ts';
 import { sentence } from '../../errors/sentences.ts';
 import { choice, integer, line } from '../../http/requests/schemas.ts';
 import { operation } from '../../operations/operation.ts';
-import { dayOf } from '../../time/clock.ts';
+import { dayOf, isDay } from '../../time/clock.ts';
 import { addDays } from '../../time/zones.ts';
 import { auditBy } from '../../users/audit.ts';
 import { listSenderDomains } from '../domains.ts';
@@ -114,7 +114,3 @@ export const stopWarmUp = operation({
     inTransaction(db, stop);
   },
 });
-
-function isDay(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayOf(new Date(text)) === text;
-}

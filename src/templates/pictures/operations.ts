@@ -103,7 +103,7 @@ export const readPicture = recordOperation({
 });
 
 /** SQL that joins the uses of pictures with the records that use them. A sent mailing whose campaign was deleted has no such record. */
-const useSources = sql`${pictureUses}
+const USING_RECORDS = sql`${pictureUses}
   LEFT JOIN mailings m ON ${pictureUses.kind} = 'sent_mail' AND m.id = ${pictureUses.owner_id}
   LEFT JOIN single_sends s ON s.id = CASE
     WHEN ${pictureUses.kind} = 'single_send' THEN ${pictureUses.owner_id} WHEN m.owner_kind = 'single' THEN m.owner_id END
@@ -111,7 +111,7 @@ const useSources = sql`${pictureUses}
   LEFT JOIN own_templates o ON ${pictureUses.kind} = 'template' AND o.id = ${pictureUses.owner_id}
   LEFT JOIN saved_blocks b ON ${pictureUses.kind} = 'block' AND b.id = ${pictureUses.owner_id}
   LEFT JOIN automations a ON a.id = ifnull(c.automation_id, m.automation_id) AND a.deleted_at IS NULL`;
-const useRecord = recordObject(PictureUse, pictureUses, {
+const PICTURE_USE = recordObject(PictureUse, pictureUses, {
   campaign: sql`CASE WHEN s.id IS NOT NULL THEN 'single_send' WHEN a.id IS NOT NULL THEN 'automation' END`,
   utr: sql`ifnull(s.utr, a.utr)`,
   name: sql`coalesce(s.single_send_name, a.automation_name, o.template_name, b.block_name)`,
@@ -127,7 +127,7 @@ export const listPictureUses = listOperation({
   record: PictureUse,
   select(context, { id, ...part }) {
     const where = eq(pictureUses.picture_id, requirePicture(context, id).id);
-    return { record: useRecord, from: useSources, where, id: pictureUses.id, part };
+    return { record: PICTURE_USE, from: USING_RECORDS, where, id: pictureUses.id, part };
   },
 });
 

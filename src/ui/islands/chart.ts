@@ -18,6 +18,8 @@ const HEIGHT = 200;
 const AXIS_WIDTH = 48;
 /** The minimum width of a label below a chart, the width of one of its characters, and the gap between two labels, in pixels. */
 const LABEL = { minimum: 90, character: 7, gap: 14 };
+/** The share of the space of a value that bars take, their maximum width in pixels, and the share of the width that rounds their corners. */
+const BAR = { share: 0.72, maxWidth: 28, rounding: 0.2 };
 const DARK_SCHEME = matchMedia('(prefers-color-scheme: dark)');
 
 for (const element of document.querySelectorAll<HTMLElement>('[data-island="chart"]')) {
@@ -111,14 +113,17 @@ function draw(
   const font = `12px ${getComputedStyle(canvas).fontFamily}`;
   const bars = (side: Series['side']) =>
     side === undefined
-      ? uPlot.paths.bars?.({ size: [0.72, 28], radius: 0.2 })
-      : uPlot.paths.bars?.({ size: [0.36, 14], radius: 0.2, align: side === 'left' ? -1 : 1 });
+      ? uPlot.paths.bars?.({ size: [BAR.share, BAR.maxWidth], radius: BAR.rounding })
+      : uPlot.paths.bars?.({
+          size: [BAR.share / 2, BAR.maxWidth / 2],
+          radius: BAR.rounding,
+          align: side === 'left' ? -1 : 1,
+        });
   // Straight lines between values, because a smooth curve would show values that were not measured.
   const line = uPlot.paths.linear?.();
-  const values = series.flatMap((each) => each.values);
   const longest = Math.max(...labels.map((label) => label.length));
   const labelWidth = Math.max(LABEL.minimum, longest * LABEL.character + LABEL.gap);
-  const isFlat = values.every((value) => value === 0);
+  const isFlat = series.every(({ values }) => values.every((value) => value === 0));
   // The first intervals of a band are wide and would leave no height for the lines, so only its last interval counts for the scale.
   const scaled = series.flatMap(({ kind, values, highs = [] }) =>
     kind === 'band' ? [...values.slice(-1), ...highs.slice(-1)] : values,

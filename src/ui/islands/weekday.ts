@@ -1,6 +1,6 @@
 /** Writes out the chosen date and time of a form, with the weekday and the time zone, and the same time in the user's own time zone. */
 for (const island of document.querySelectorAll<HTMLElement>('[data-island="weekday"]')) {
-  const { locale, zone: ownZone } = JSON.parse(island.dataset.props ?? '{}');
+  const { locale, zone: ownZone }: { locale: string; zone: string } = JSON.parse(island.dataset.props ?? '{}');
   const day = island.querySelector<HTMLInputElement>('input[type="date"]');
   const time = island.querySelector<HTMLInputElement>('input[type="time"]');
   const zone = island.querySelector<HTMLSelectElement>('select[name="zone"]');
@@ -11,12 +11,14 @@ for (const island of document.querySelectorAll<HTMLElement>('[data-island="weekd
     const chosenDay = day.valueAsDate;
     const chosenTime = time?.value ?? '';
     const chosenZone = zone?.value ?? '';
+    // The choice of each contact's own time zone or best hour names no zone.
+    const isZone = /^(?:UTC|.*\/.*)$/.test(chosenZone);
     const parts = [
       chosenDay && format.format(chosenDay),
       chosenTime && `${chosenTime} ${zone?.selectedOptions[0]?.text ?? ''}`,
       chosenTime &&
         chosenDay &&
-        chosenZone.match(/^(?:UTC|.*\/.*)$/) &&
+        isZone &&
         chosenZone !== ownZone &&
         `= ${inOwnZone(`${day.value}T${chosenTime}Z`, chosenZone)}`,
     ];

@@ -1,6 +1,7 @@
 /** The filter of the list of contacts: its query parameters, its form, and its choices. */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import { MAX_LINE_CHARACTERS } from '../../../errors/field-errors.ts';
 import { Button } from '../../../ui/components/button.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/components/field.tsx';
 import { ask } from '../../../ui/operations.ts';
@@ -22,8 +23,6 @@ const FILTER_NAMES = ['search', 'contact_type_id', 'segment_id', 'mail_state', '
 const VIEW_NAMES = ['order', 'after'] as const;
 /** The maximum number of additional columns. */
 const MAX_COLUMNS = 6;
-/** The maximum number of characters of a parameter. The rest is cut off. */
-const MAX_LENGTH = 255;
 
 export interface PeopleFilter {
   /** The chosen filters, without empty ones. */
@@ -33,14 +32,14 @@ export interface PeopleFilter {
   fields: string[];
 }
 
-/** Parses the filter of a query or a form. Other parameters are ignored. */
+/** Parses the filter of a query or a form. Other parameters are ignored, and long ones are cut off. */
 export function readFilter(input: unknown): PeopleFilter {
   const values: Record<string, unknown> = Object.assign(Object.create(null), input);
   const pick = <Name extends string>(names: readonly Name[]): Partial<Record<Name, string>> => {
     const picked: Partial<Record<Name, string>> = {};
     for (const name of names) {
       const value = texts(values[name])[0]?.trim() ?? '';
-      if (value !== '') picked[name] = value.slice(0, MAX_LENGTH);
+      if (value !== '') picked[name] = value.slice(0, MAX_LINE_CHARACTERS);
     }
     return picked;
   };

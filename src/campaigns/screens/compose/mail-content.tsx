@@ -256,7 +256,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
   pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html`, async (request, reply) => {
     const mail = await kind.read(request, request.params);
     const html = mail.html_size > MAX_SHOWN_BYTES ? null : await mail.code();
-    return show(request, reply, mail, { html, size: mail.html_size });
+    return showHtml(request, reply, mail, { html, size: mail.html_size });
   });
 
   pageRoute<{ Params: ComposedParams }>(app, `${kind.route}/html/code`, async (request, reply) => {
@@ -277,7 +277,7 @@ export async function htmlScreen(app: FastifyInstance, kind: ComposedKind): Prom
     // Show refused code again, because it is stored nowhere; unless it is so large that escaping it would delay other requests.
     const size = Buffer.byteLength(html);
     const code = { html: size > MAX_SHOWN_AGAIN_BYTES ? null : html, size };
-    return show(request, reply.code(refusal.status), storedMail, code, refusal.problem);
+    return showHtml(request, reply.code(refusal.status), storedMail, code, refusal.problem);
   });
 }
 
@@ -289,7 +289,7 @@ interface Code {
   size: number;
 }
 
-function show(request: FastifyRequest, reply: FastifyReply, mail: Composed, code: Code, problem?: string) {
+function showHtml(request: FastifyRequest, reply: FastifyReply, mail: Composed, code: Code, problem?: string) {
   return mail.send(request, reply, { step: 'html', content: <PasteHtml mail={mail} {...code} />, problem });
 }
 

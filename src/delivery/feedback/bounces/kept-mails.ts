@@ -10,9 +10,12 @@ import { sanitizeText } from './sanitize.ts';
 
 /** The maximum number of mails that are kept. */
 const MAX_ROWS = 200;
+/** The maximum number of lines, and of characters, that are kept of the text of a mail. */
 const MAX_LINES = 100;
 const MAX_CHARACTERS = 4000;
+/** The maximum number of characters that are kept of a line, the subject or the sender. */
 const MAX_LINE = 500;
+/** The maximum number of addresses of a mail that are looked up among the erased ones. */
 const MAX_ADDRESSES = 20;
 /** Matches an address in a text, also with the @ encoded as in a URL or in quoted-printable, and without the quotes and brackets around it. */
 const ADDRESS = /[^\s\u2039\u203a()[\]{},;:"']{1,64}(?:@|[%=]40)[^\s\u2039\u203a()[\]{},;:"'@]{1,255}/g;

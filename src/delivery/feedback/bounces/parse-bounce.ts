@@ -39,6 +39,8 @@ export type BounceReport =
 /** Only the start of a mail, which contains the report, is parsed, because the parser takes about 20 µs per line, however short. */
 export const MAX_PARSED_BYTES = 512 * 1024;
 const MAX_PARSED_LINES = 4000;
+/** The maximum number of characters of a field that are searched. */
+const MAX_FIELD = 4000;
 const LIMITS = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024, forceRfc822Attachments: true };
 
 const STATUS_TYPES = ['message/delivery-status', 'message/global-delivery-status'];
@@ -131,7 +133,7 @@ function complaintReport(feedback: string, mail: Email): BounceReport {
     recipient: complaintAddress(fields.get('original-rcpt-to')),
     originalSender: complaintAddress(fields.get('original-mail-from')) ?? complaintAddress(original.get('return-path')),
     originalMessageId: readMessageId(original.get('message-id')),
-    unsubscribeToken: UNSUBSCRIBE_LINK.exec(original.get('list-unsubscribe')?.slice(0, 4000) ?? '')?.[1] ?? null,
+    unsubscribeToken: UNSUBSCRIBE_LINK.exec(original.get('list-unsubscribe')?.slice(0, MAX_FIELD) ?? '')?.[1] ?? null,
   };
 }
 
@@ -174,11 +176,11 @@ function originalHeader(mail: Email): ReadonlyMap<string, string> {
 }
 
 function readMessageId(field: string | undefined): string | null {
-  return /<([\w.+=$-]{1,200}@[\w.-]{1,250})>/.exec(field?.slice(0, 1000) ?? '')?.[1] ?? null;
+  return /<([\w.+=$-]{1,200}@[\w.-]{1,250})>/.exec(field?.slice(0, MAX_FIELD) ?? '')?.[1] ?? null;
 }
 
 function complaintAddress(field: string | undefined): string | null {
-  const bare = (field ?? '').slice(0, 500).replace(/^\s*<|>\s*$/g, '');
+  const bare = (field ?? '').slice(0, MAX_FIELD).replace(/^\s*<|>\s*$/g, '');
   const text = sanitizeText(bare.replace(/^rfc822;/i, '').slice(0, MAX_ADDRESS_LENGTH));
   return text === '' ? null : text;
 }

@@ -9,6 +9,12 @@ import { TokenBucket } from './token-bucket.ts';
 /** The pause after a first failure; it doubles with each further failure, up to the maximum. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
+/** The part of a pause that is random, so that several processes do not try a relay at the same time. */
+const RANDOM_SHARE = 0.25;
+/** Failures beyond this number are not counted, because the pause has its maximum by then. */
+const MAX_FAILURES = 10;
+/** The factor by which the number of sessions that a relay seems to accept is raised. */
+const GROWTH = 1.5;
 /** How long to wait before opening more connections again after a relay has refused one, in milliseconds. */
 const GROWTH_PAUSE_MS = 30_000;
 /** The time after which a connection that is still being opened no longer counts against the number being opened, in milliseconds. */
@@ -117,7 +123,7 @@ export class RelayState {
     if (this.#failures > 0) return this.responsive + this.opening.size === 0 && this.pause === 0;
     const now = this.#monotonic();
     if (this.#limit < this.#maxConnections && now >= this.#growAt) {
-      this.#limit = Math.min(this.#maxConnections, Math.ceil(this.#limit * 1.5));
+      this.#limit = Math.min(this.#maxConnections, Math.ceil(this.#limit * GROWTH));
       this.#growAt = now + GROWTH_PAUSE_MS;
     }
     const { connecting } = this;
@@ -215,8 +221,8 @@ export class RelayState {
   #fail(failure: Outcome): void {
     const now = this.#monotonic();
     const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
-    this.#retryAt = now + pause * (0.75 + Math.random() / 4);
-    this.#failures = Math.min(this.#failures + 1, 10);
+    this.#retryAt = now + pause * (1 - RANDOM_SHARE * Math.random());
+    this.#failures = Math.min(this.#failures + 1, MAX_FAILURES);
     this.#failedAt = now;
     this.#refusals = 0;
     this.#peak = 0;
