@@ -8,13 +8,14 @@ import { loginLinks, passkeys, users } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { sentence } from '../errors/sentences.ts';
 import { isoTimestamp } from '../time/clock.ts';
+import { MINUTE_MS } from '../units.ts';
 import { type Actor, audit } from './audit.ts';
 import { switchOffSecondFactor } from './second-factor.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 import { endSessionsOf } from './sessions.ts';
 import { addUser, hasOwner, type User } from './users.ts';
 
-const DEFAULT_LINK_MS = 30 * 60_000;
+const DEFAULT_LINK_MS = 30 * MINUTE_MS;
 
 export interface NewLink {
   accountId: number;

@@ -9,6 +9,7 @@ import { users } from '../database/schema/index.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { Tokens } from '../delivery/links/tokens.ts';
 import type { Clock } from '../time/clock.ts';
+import { MINUTE_MS } from '../units.ts';
 import { type Actor, audit, auditFailedSignIn, hasSignedInFrom } from './audit.ts';
 import { PasskeyChallenges } from './passkeys/challenges.ts';
 import { checkSignature } from './passkeys/check.ts';
@@ -23,7 +24,7 @@ import { findUser, findUserByEmail, type User } from './users.ts';
 
 const SECOND_FACTOR = 'second-factor';
 /** How long a user has to type the code after the password was right, in milliseconds. */
-const PENDING_MS = 5 * 60_000;
+const PENDING_MS = 5 * MINUTE_MS;
 
 /** The result of an attempt to sign in. */
 export type SignInResult =

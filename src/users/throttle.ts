@@ -5,7 +5,7 @@
  */
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../time/clock.ts';
-import { HOUR_MS } from '../units.ts';
+import { HOUR_MS, MINUTE_MS } from '../units.ts';
 
 /** The number of attempts after which the next attempt must wait. */
 const FREE_ATTEMPTS = 5;
@@ -13,7 +13,7 @@ const FREE_ATTEMPTS = 5;
  * The longest wait for each kind of count: by network address, by user, and by both for a `known` pair of user and address. The wait is
  * short for counts that a stranger could raise for another user.
  */
-const MAX_WAIT_MS = { address: 15 * 60_000, user: 60_000, known: 60_000 };
+const MAX_WAIT_MS = { address: 15 * MINUTE_MS, user: 60_000, known: 60_000 };
 type CountKind = keyof typeof MAX_WAIT_MS;
 /** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = HOUR_MS;

@@ -15,7 +15,7 @@ import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
   described,
-  email,
+  email as emailSchema,
   identifier,
   integer,
   line,
@@ -363,7 +363,7 @@ export const addRecipientByHand = operation({
   name: 'Add a recipient to a segment by hand',
   description: 'The address stays in the segment whether the rules match it or not.',
   role: 'editor',
-  input: Type.Object({ segment_id: reference(), first_name: line(), last_name: line(), email: email() }),
+  input: Type.Object({ segment_id: reference(), first_name: line(), last_name: line(), email: emailSchema() }),
   check({ db, accountId }, { segment_id, email }, errors) {
     if (segment_id !== undefined) errors.reference('segment_id', () => hasSegment(db, accountId, segment_id));
     if (isErased(db.$client, accountId, email)) errors.add('email', messages.erased('email'));

@@ -18,7 +18,7 @@ import {
   choice,
   DEFAULT_ROWS,
   described,
-  email,
+  email as emailSchema,
   identifier,
   identifiers,
   integer,
@@ -231,7 +231,7 @@ export const reportBounce = operation({
     'For bounces and complaints that other systems learn of. The address is suppressed: it gets no more mail.',
   role: 'editor',
   input: Type.Object({
-    address: described(email(), 'The e-mail address.'),
+    address: described(emailSchema(), 'The e-mail address.'),
     kind: choice('bounce', 'complaint'),
     diagnostic: Type.Optional(text({ description: 'What the provider said.' })),
   }),

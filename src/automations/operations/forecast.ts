@@ -12,7 +12,7 @@ import { codeOf, readStored } from '../../errors/stored.ts';
 import {
   choice,
   described,
-  email,
+  email as emailSchema,
   isoTimestampSchema,
   nullable,
   optionalFlag,
@@ -307,7 +307,7 @@ export const previewAutomation = operation({
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
-    email: Type.Optional(email()),
+    email: Type.Optional(emailSchema()),
     if_live: optionalFlag('1: the preview assumes that the automation goes live now, so that a draft can be tried.'),
   }),
   output: Type.Object({ preview: Forecast }),

@@ -6,7 +6,7 @@ import { codeOf, readStored } from '../../errors/stored.ts';
 import {
   choice,
   DEFAULT_ROWS,
-  email,
+  email as emailSchema,
   integer,
   isoTimestampSchema,
   nullable,
@@ -50,7 +50,7 @@ export const readLog = operation({
   role: 'viewer',
   input: Type.Object({
     ...ByUtr.properties,
-    email: Type.Optional(email()),
+    email: Type.Optional(emailSchema()),
     limit: pageLimit('lines'),
     before_id: Type.Optional(
       integer({ description: 'next_before_id of the previous page, for the lines older than that page.' }),

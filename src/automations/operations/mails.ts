@@ -28,7 +28,7 @@ import { AddressList, checkTestAddresses } from '../../http/requests/address-lis
 import {
   choice,
   DEFAULT_ROWS,
-  email,
+  email as emailSchema,
   identifier,
   integer,
   isoTimestampSchema,
@@ -258,7 +258,11 @@ export const listWaiting = operation({
 const versionNumber = variantNumber(
   'The number of the version in another language; 0 or absent: the e-mail itself (addition).',
 );
-const PreviewChoice = Type.Object({ ...ByMail.properties, email: Type.Optional(email()), variant: versionNumber });
+const PreviewChoice = Type.Object({
+  ...ByMail.properties,
+  email: Type.Optional(emailSchema()),
+  variant: versionNumber,
+});
 
 /** Returns how to find the mail that is shown or checked, and the address of the recipient whose values it gets. */
 function previewOf({ db, accountId }: Context, { utr, email, variant = 0 }: Static<typeof PreviewChoice>) {

@@ -11,7 +11,7 @@ import { sketch } from '../../delivery/compiling/show.ts';
 import { inShowingTurn, withinShare } from '../../http/account-share.ts';
 import { AddressList, checkTestAddresses, readAddressList } from '../../http/requests/address-list.ts';
 import {
-  email,
+  email as emailSchema,
   flag,
   identifier,
   integer,
@@ -185,7 +185,7 @@ function showArguments(
 
 const PreviewChoice = Type.Object({
   utr: identifier('The single send.'),
-  email: Type.Optional(email()),
+  email: Type.Optional(emailSchema()),
   variant: variantNumber(
     'The number of the variant of the A/B test, or of the version in another language; 0 or absent: the e-mail itself.',
   ),

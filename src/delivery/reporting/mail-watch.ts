@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
+import { MINUTE_MS } from '../../units.ts';
 import { sendingHeldReason } from '../queue/holds.ts';
 import { currentRelayFailure } from '../queue/relay-use.ts';
 import { oldestDueAt, readGauges } from './gauges.ts';
@@ -17,7 +18,7 @@ const WAITING_AFTER_MS = 60_000;
  */
 const SILENT_AFTER_MS = 120_000;
 /** The time after which mail that still waits is logged again, in milliseconds. */
-const REPEAT_MS = 10 * 60_000;
+const REPEAT_MS = 10 * MINUTE_MS;
 /** How often the state of mail is read, in milliseconds. */
 const POLL_MS = 5000;
 

@@ -3,10 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { ask } from '../../ui/operations.ts';
 import { isPrefetch } from '../../ui/prefetch.ts';
 import { recordTime } from '../../ui/record-time.ts';
+import { MINUTE_MS } from '../../units.ts';
 import { type CheckedDomain, type Checks, renewChecks } from '../operations/checks.ts';
 
 /** How long a page checks again by itself. */
-const WATCH_MS = 30 * 60_000;
+const WATCH_MS = 30 * MINUTE_MS;
 /** How often the page checks again, in milliseconds. */
 export const WATCH_EVERY_MS = 5000;
 /** The minimum time between two checks, however many pages are open. */

@@ -2,11 +2,13 @@
  * Updates the time of the last backup on the page, once the backup that the user downloads is made. Without this script the user reloads
  * the page.
  */
+
+import { MINUTE_MS } from '../../units.ts';
 import { readPage } from './parts/read-page.ts';
 
 const CHECK_EVERY_MS = 2000;
 /** How long the script waits for the backup. A backup of a large database takes minutes. */
-const MAX_WAIT_MS = 30 * 60_000;
+const MAX_WAIT_MS = 30 * MINUTE_MS;
 /** The selector of the element with the time of the last backup. */
 const LAST_BACKUP = '#last-backup';
 

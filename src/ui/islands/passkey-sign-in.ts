@@ -1,8 +1,9 @@
 /** Signs in with a passkey, after a click on the button or when the user chooses a passkey that the browser offers in the e-mail field. */
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/browser';
+import { MINUTE_MS } from '../../units.ts';
 
 /** How long an offer lasts before a new one replaces it. It is shorter than the lifetime of the server's challenge. */
-const OFFER_MS = 4 * 60_000;
+const OFFER_MS = 4 * MINUTE_MS;
 /** How long the server may take to give a challenge. */
 const REQUEST_TIMEOUT_MS = 20_000;
 

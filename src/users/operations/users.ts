@@ -12,7 +12,7 @@ import { invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
   choice,
-  email,
+  email as emailSchema,
   identifier,
   integer,
   isoTimestampSchema,
@@ -81,7 +81,7 @@ export const inviteUser = operation({
   role: 'owner',
   isForUsers: true,
   input: Type.Object({
-    email: email(),
+    email: emailSchema(),
     name: Type.Optional(line()),
     role: Role,
     language: Type.Optional({

@@ -5,9 +5,10 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../time/clock.ts';
+import { MINUTE_MS } from '../../units.ts';
 
 /** How long a user has to answer a challenge, in milliseconds. */
-export const ANSWER_MS = 5 * 60_000;
+export const ANSWER_MS = 5 * MINUTE_MS;
 const NONCE_BYTES = 16;
 const EXPIRY_BYTES = 6;
 const MAC_BYTES = 32;

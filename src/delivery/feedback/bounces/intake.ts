@@ -4,7 +4,7 @@ import type { Db } from '../../../database/open.ts';
 import { ROLE_MAILBOXES, type RoleMailbox } from '../../../database/schema/index.ts';
 import { type Said, sentence } from '../../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../../time/clock.ts';
-import { MEBIBYTE } from '../../../units.ts';
+import { MEBIBYTE, MINUTE_MS } from '../../../units.ts';
 import { parseReturnPath, parseTransactionalReturnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys, returnPathKeys } from '../../links/secrets.ts';
 import { unsignedLimits } from '../../links/tokens.ts';
@@ -20,7 +20,7 @@ import { readTestReturnPath, recordTestArrival } from './test-arrival.ts';
 const MAX_BYTES = 10 * MEBIBYTE;
 const MAX_CONNECTIONS = 100;
 /** The limits suffice for an SMTP relay that returns a campaign's bounces: Postfix opens twenty connections by default and sends for minutes. */
-const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 * 60_000 };
+const LIMITS = { perAddress: 20, commands: 1000, idleMs: 60_000, lifetimeMs: 5 * MINUTE_MS };
 
 /**
  * Listens for mail to the return paths and to the role addresses at `domain`, and records the bounces and complaints in it. Rejects if it

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { findNamedValue, writeNamedValue } from '../../../database/named-values.ts';
+import { MINUTE_MS } from '../../../units.ts';
 import { parseReturnPath, returnPath } from '../../links/return-paths.ts';
 import { ownReturnPathKeys } from '../../links/secrets.ts';
 
@@ -13,7 +14,7 @@ import { ownReturnPathKeys } from '../../links/secrets.ts';
  */
 const SIGNED_ADDRESS = 'test-of-returned-mail';
 /** How long the return path of a test is valid, in milliseconds. */
-const VALID_MS = 10 * 60_000;
+const VALID_MS = 10 * MINUTE_MS;
 const ARRIVED_VALUE = 'returned_test_arrived';
 
 /** Returns the return path for a test that begins at `at`, epoch milliseconds. */

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { REFUSALS } from '../../../database/schema/index.ts';
 import { isObject, parseJson } from '../../../json.ts';
-import { HOUR_MS } from '../../../units.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../units.ts';
 import { sanitizeText } from '../bounces/sanitize.ts';
 
 /**
@@ -63,7 +63,7 @@ export class Refusal extends Error {
  */
 const MAX_AGE_MS = 26 * HOUR_MS;
 /** How far in the future the time of a signature may be, in milliseconds, because clocks differ. */
-const MAX_AHEAD_MS = 10 * 60_000;
+const MAX_AHEAD_MS = 10 * MINUTE_MS;
 
 /** Throws a Refusal unless the signing time, in epoch milliseconds, is recent. */
 export function requireRecent(signedAt: number, now: Date): void {
