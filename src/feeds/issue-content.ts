@@ -133,12 +133,17 @@ function take(room: Room, characters: number): void {
   if (room.left < 0) throw new NoRoom();
 }
 
+/** Matches the characters that are left out when a mail is built (src/delivery/mime/build.ts). */
+const LEFT_OUT = /[\ufdd0-\ufdef\ufeff]/g;
+
 /**
  * Returns a text in which nothing is taken for a placeholder, so that a feed cannot obtain values of contacts. U+2060 between
- * the parentheses is invisible.
+ * the parentheses is invisible. Characters that are left out later are left out before that, because a placeholder could appear where they
+ * were.
  */
 function inert(text: string): string {
   return text
+    .replace(LEFT_OUT, '')
     .replace(/\((?=\()/g, '(\u2060')
     .replace(/^\(/, '\u2060(')
     .replace(/[()]$/, (last) => `${last}\u2060`);

@@ -33,9 +33,11 @@ t.test('what a feed says is text: no markup, and no placeholder, wherever it is 
     summary: '((email|x))',
     author: '(email))',
   });
+  // These characters are no text, so they are left out of mails.
+  const invisible = item('(\ufdd0(email)) (\ufeff(email)) ((email)\ufdef)', { summary: '(\ufdd0' });
   const { subject, html } = made(
-    '<a href="((item_link))" title="((item_title))">((item_title))</a> ((item_summary)) (((item_author)) <p>((email))</p>',
-    [evil],
+    '((items))<a href="((item_link))" title="((item_title))">((item_title))</a> ((item_summary))(email)) (((item_author))((items_end)) <p>((email))</p>',
+    [evil, invisible],
   );
   t.notMatch(html, /<img|<script/);
   const content = await buildContent({
