@@ -227,7 +227,10 @@ t.test('a contact is added by hand, with a country or without, to a list of the 
   const { contact } = (await app.one.call('GET', '/contacts/details', { query: { contact_id: '1' } })).body.message;
   t.match(contact, { email: 'zoe@example.org', first_name: '<b>Zoë', country: '' });
   t.equal(contact.custom_field.points.field_value, '5.5', 'a decimal comma is understood');
-  t.match((await post(given)).text, /id="email-problem">This value is already in use\./);
+  const again = (await post({ ...given, email: 'ZOE@example.org' })).text;
+  t.match(again, /id="email-problem">This value is already in use\./);
+  t.match(again, 'href="/contacts?search=ZOE%40example.org">Find the contact</a>');
+  t.match((await open('/contacts?search=ZOE%40example.org')).text, 'href="/contacts/1"');
   t.equal((await post({ ...given, email: 'ann@example.org', contact_type_id: '99' })).status, 422);
 
   const viewer = visitor(app, 'viewer');

@@ -107,6 +107,8 @@ export const people: Translation<typeof english> = {
   'person.misspelt': 'Meinten Sie {email}?',
   'person.misspelt.keep': '{domain} ist richtig',
   'person.new.save': 'Hinzufügen',
+  'person.taken': 'In der Liste gibt es schon einen Kontakt mit dieser Adresse.',
+  'person.taken.find': 'Den Kontakt suchen',
   'person.added': 'Der Kontakt wurde hinzugefügt.',
   'person.edit': 'Bearbeiten',
   'person.edit.title': '{name} bearbeiten',

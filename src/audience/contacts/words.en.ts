@@ -104,6 +104,8 @@ export const people = {
   'person.misspelt': 'Did you mean {email}?',
   'person.misspelt.keep': '{domain} is right',
   'person.new.save': 'Add',
+  'person.taken': 'The list has a contact with this address already.',
+  'person.taken.find': 'Find the contact',
   'person.added': 'The contact was added.',
   'person.edit': 'Edit',
   'person.edit.title': 'Edit {name}',

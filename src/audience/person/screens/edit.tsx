@@ -86,6 +86,14 @@ export async function editPersonScreens(app: FastifyInstance): Promise<void> {
           problems={problems}
           values={values}
         >
+          {problems.email?.includes(language.say('problem.field_taken')) && (
+            <Notice>
+              {language.say('person.taken')}{' '}
+              <a href={`/contacts?${new URLSearchParams({ search: String(values.email) })}`}>
+                {language.say('person.taken.find')}
+              </a>
+            </Notice>
+          )}
           <NEW_FORM.Fields
             values={{ contact_type_id: types[0]?.id, country: '', ...values }}
             options={{ contact_type_id: types.map(({ id, name }) => ({ value: String(id), label: name })) }}
