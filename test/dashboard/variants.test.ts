@@ -40,6 +40,12 @@ t.test('the page of a mailing has its variants side by side, and somebody choose
     { delivered: 0, kept: 0 },
     { delivered: 1, kept: 1 },
   ]);
+  const { moments } = (await app.one.call('GET', '/contacts/timeline', { query: { contact_id: 1 } })).body.message;
+  t.match(
+    moments.find(({ kind }: { kind: string }) => kind === 'mail'),
+    { subject: '<b>Two</b>' },
+    'the timeline of a contact has the subject of their variant',
+  );
   t.match(text, /Choose B/);
   t.equal(text.match(/By clicks, it is too early to choose/g)?.length, 3, 'on the page and beside each choice');
   t.match((await open(viewer)).text, /By clicks, it is too early to choose/);

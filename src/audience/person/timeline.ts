@@ -425,10 +425,16 @@ const CAMPAIGN = `
   LEFT JOIN single_sends ss ON m.owner_kind IN ('single', 'test', 'single_test') AND ss.id = m.owner_id AND ss.user_id = m.user_id
   LEFT JOIN automation_schedules sc ON m.owner_kind IN ('schedule', 'schedule_test') AND sc.id = m.owner_id
   LEFT JOIN automations au ON au.id = coalesce(m.automation_id, sc.automation_id)`;
-/** SQL: the columns of a moment that come from the campaign. */
+/**
+ * SQL: the subject of the variant of an A/B test that delivery `d` got: that of its test group, otherwise the winner; null for the mail itself,
+ * which is variant 0, and for other mails.
+ */
+const VARIANT_SUBJECT = `(SELECT nullif(v.value ->> 'subject', '') FROM json_each(ss.ab_test, '$.variants') v
+    WHERE v.key + 1 = ifnull(d.variant, (SELECT ab.winner FROM ab_tests ab WHERE ab.mailing_id = m.id)))`;
+/** SQL: the columns of a moment that come from the campaign, and from delivery `d`. */
 const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS name,
   coalesce(ss.utr, sc.utr) AS utr, iif(au.deleted_at IS NULL, au.utr, NULL) AS automation_utr,
-  coalesce(ss.subject, sc.subject) AS subject`;
+  coalesce(${VARIANT_SUBJECT}, ss.subject, sc.subject) AS subject`;
 
 /** The queries for the content of moments, by source. */
 const CONTENT = {
@@ -443,6 +449,7 @@ const CONTENT = {
   [EVENT]: `SELECT CASE e.kind WHEN 'open' THEN 'opened' WHEN 'click' THEN 'clicked' WHEN 'bounce' THEN 'bounced' ELSE 'complained' END AS kind,
       e.id, e.happened_at AS at, ${CAMPAIGN_COLUMNS}, e.made_by, e.device, l.url
     FROM json_each(@ids) given CROSS JOIN events e ON e.id = given.value CROSS JOIN mailings m ON m.id = e.mailing_id ${CAMPAIGN}
+      LEFT JOIN deliveries d ON d.id = e.delivery_id
       LEFT JOIN links l ON l.mailing_id = e.mailing_id AND l.number = e.link_number
     WHERE m.user_id = @account`,
 };
