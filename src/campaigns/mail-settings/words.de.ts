@@ -15,7 +15,7 @@ export const mailSettings: Translation<typeof english> = {
     'Eine Kampagne anhalten, die ein anderes Programm sendet (API), wenn die Prüfung einen Fehler findet',
   'mailSettings.language.title': 'Sprache',
   'mailSettings.language.about':
-    'Die Sprache Ihrer Mails. Hat eine Kampagne Fassungen in mehreren Sprachen, gilt sie für Kontakte, deren Sprache nicht bekannt ist.',
+    'Die Sprache Ihrer Mails. Hat eine Kampagne Fassungen in mehreren Sprachen, bekommen Kontakte, deren Sprache nicht bekannt ist, die Fassung in dieser Sprache.',
   'mailSettings.links.title': 'Link-Parameter (UTM)',
   'mailSettings.links.about':
     'An diesen Parametern erkennt Ihre Webstatistik, etwa Google Analytics, welche Besuche von einer Kampagne kommen. Links, die schon solche Parameter haben oder mit ihnen nicht mehr funktionieren würden, und Links auf Seiten von Sendlark bleiben, wie sie sind. Berichte zeigen Links ohne diese Parameter.',
