@@ -52,16 +52,16 @@ export const senders: Translation<typeof english> = {
   'senders.delete.text': 'Von diesem Absender wird nichts mehr gesendet. Das lässt sich nicht rückgängig machen.',
   'senders.delete.unused': 'Keine Kampagne und keine laufende Automation verwendet diesen Absender.',
   'senders.delete.queued': {
-    one: '{count} geplante Kampagne wird zum Entwurf.',
-    other: '{count} geplante Kampagnen werden zu Entwürfen.',
+    one: 'Die Planung von {count} Kampagne wird aufgehoben.',
+    other: 'Die Planung von {count} Kampagnen wird aufgehoben.',
   },
   'senders.delete.sending': {
-    one: '{count} Kampagne, die gerade gesendet wird, pausiert.',
-    other: '{count} Kampagnen, die gerade gesendet werden, pausieren.',
+    one: '{count} Kampagne, die gerade gesendet wird, wird pausiert.',
+    other: '{count} Kampagnen, die gerade gesendet werden, werden pausiert.',
   },
   'senders.delete.live_automations': {
-    one: '{count} laufende Automation wird zum Entwurf.',
-    other: '{count} laufende Automationen werden zu Entwürfen.',
+    one: '{count} laufende Automation wird pausiert.',
+    other: '{count} laufende Automationen werden pausiert.',
   },
   'senders.delete.drafts': {
     one: '{count} Entwurf braucht einen anderen Absender.',

@@ -48,16 +48,16 @@ export const senders = {
   'senders.delete.text': 'Nothing is sent from this sender any more. This cannot be undone.',
   'senders.delete.unused': 'No campaign and no live automation uses this sender.',
   'senders.delete.queued': {
-    one: '{count} scheduled campaign becomes a draft.',
-    other: '{count} scheduled campaigns become drafts.',
+    one: '{count} scheduled campaign will be unscheduled.',
+    other: '{count} scheduled campaigns will be unscheduled.',
   },
   'senders.delete.sending': {
-    one: '{count} campaign that is sending pauses.',
-    other: '{count} campaigns that are sending pause.',
+    one: '{count} campaign that is sending will be paused.',
+    other: '{count} campaigns that are sending will be paused.',
   },
   'senders.delete.live_automations': {
-    one: '{count} live automation becomes a draft.',
-    other: '{count} live automations become drafts.',
+    one: '{count} live automation will be paused.',
+    other: '{count} live automations will be paused.',
   },
   'senders.delete.drafts': {
     one: '{count} draft needs another sender.',

@@ -23,6 +23,7 @@ t.test('a contact type is added, renamed, and deleted with its people after a qu
   const asked = textOf((await open('/settings/lists/1')).text);
   t.match(asked, 'The 2 contacts of the list are deleted too.');
   t.match(asked, '1 segment is based on this list');
+  t.match(asked, '1 draft or scheduled campaign uses this list or one of its segments.');
   t.match(asked, '1 of them is scheduled and will not be sent.');
   t.equal((await send('/settings/lists/1/delete')).status, 303);
   t.strictSame((await mustAnswer(app, 'GET', '/contacts/list')).body.message.contacts, []);
@@ -38,7 +39,9 @@ t.test('a custom field is added and deleted after a question in numbers', async 
   t.equal((await send('/settings/fields', { field_name: 'shoe size', field_type: 'number' })).status, 303);
   t.match((await open('/settings/fields')).text, '((shoe_size))');
   await storeSegment(app, ['hobby', 'is', 'chess']);
-  t.match(textOf((await open('/settings/fields/1')).text), '1 segment has a rule with this field');
+  const asked = textOf((await open('/settings/fields/1')).text);
+  t.match(asked, '1 segment has a rule with this field');
+  t.match(asked, 'No draft, scheduled campaign or automation uses this field or a segment with a rule about it.');
   t.equal((await send('/settings/fields/1/delete')).status, 303);
   t.equal((await open('/settings/fields/1')).status, 404);
 });

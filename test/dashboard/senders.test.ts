@@ -219,7 +219,7 @@ t.test('before a sender is deleted, the page says in numbers what stops', async 
       ...{ schedule_type: '1', schedule_date: '2030-01-31', schedule_time: '09:30' },
     });
   const { text } = await get('/settings/senders/1');
-  t.match(text, '2 scheduled campaigns become drafts.');
+  t.match(text, '2 scheduled campaigns will be unscheduled.');
   t.equal((await post('/settings/senders/1/delete')).status, 303);
   t.strictSame(app.db.prepare('SELECT status FROM single_sends').pluck().all(), [0, 0]);
   t.match((await get('/settings/senders')).text, 'No senders yet');

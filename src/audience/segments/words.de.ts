@@ -51,7 +51,7 @@ export const segments: Translation<typeof english> = {
   'segments.saved': '„{name}“ wurde gespeichert. Ein großes Segment füllt sich erst nach einem Moment.',
   'segments.deleted': '„{name}“ wurde gelöscht.',
   'segments.undeleted':
-    '„{name}“ ist wieder da. Kampagnen und Automationen, die zu Entwürfen wurden, bleiben Entwürfe.',
+    '„{name}“ ist wieder da. Kampagnen, deren Planung aufgehoben wurde, bleiben ungeplant, und Automationen, die pausiert wurden, bleiben pausiert.',
   'segments.who': 'Vorschau',
   'segments.show': 'Kontakte anzeigen',
   'segments.incomplete': 'Füllen Sie jede Regel aus, um die Kontakte zu sehen.',
@@ -77,25 +77,28 @@ export const segments: Translation<typeof english> = {
     one: 'Der einzige Kontakt des Segments bleibt in der Liste.',
     other: 'Die {count} Kontakte des Segments bleiben in der Liste.',
   },
-  'segments.uses.none': 'Kein Entwurf, keine geplante Kampagne und keine Automation verwendet dieses Segment.',
+  'segments.uses.none': 'Kein Entwurf, keine geplante Kampagne und keine Automation verwendet {what}.',
   'segments.uses.sends': {
-    one: '{count} Entwurf oder geplante Kampagne verwendet dieses Segment.',
-    other: '{count} Entwürfe und geplante Kampagnen verwenden dieses Segment.',
+    one: '{count} Entwurf oder geplante Kampagne verwendet {what}.',
+    other: '{count} Entwürfe und geplante Kampagnen verwenden {what}.',
   },
   'segments.uses.queued': {
     one: '{count} davon ist geplant und wird nicht gesendet.',
     other: '{count} davon sind geplant und werden nicht gesendet.',
   },
   'segments.uses.automations': {
-    one: '{count} Automation verwendet dieses Segment.',
-    other: '{count} Automationen verwenden dieses Segment.',
+    one: '{count} Automation verwendet {what}.',
+    other: '{count} Automationen verwenden {what}.',
   },
   'segments.uses.live': {
     one: '{count} davon läuft und wird pausiert.',
     other: '{count} davon laufen und werden pausiert.',
   },
   'segments.uses.mentioned':
-    'Diese Automationen nennen dieses Segment im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel und laufen ohne es weiter:',
+    'Diese Automationen verwenden {what} im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel. Eine laufende Automation, die ihr Ziel oder ihre Ausstiegsregel verliert, wird pausiert; alle anderen laufen ohne diesen Auslöser oder Schritt weiter:',
+  'segments.uses.what.segment': 'dieses Segment',
+  'segments.uses.what.list': 'diese Liste oder eines ihrer Segmente',
+  'segments.uses.what.field': 'dieses Feld oder ein Segment mit einer Regel dazu',
   'segments.words': 'Alle Kontakte in {type}, bei denen {rules}',
   'segments.words.nobody': 'Alle Kontakte in {type}, auf die die Regeln zutreffen',
   'segments.words.and': '{one} und {other}',

@@ -129,7 +129,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
         >
           <p>{language.say('lists.delete.people', { count: uses.people })}</p>
           {uses.segments > 0 && <p>{language.say('lists.delete.segments', { count: uses.segments })}</p>}
-          <CampaignsUsing uses={uses} />
+          <CampaignsUsing kind="list" uses={uses} />
         </Confirm>
         <LinkButton look="quiet" href={PATH} label={language.say('confirm.cancel')} />
       </div>

@@ -127,7 +127,7 @@ function OneField({ field, uses, shown }: { field: Field; uses: FieldUses; shown
         >
           <p>{language.say('fields.delete.values')}</p>
           {uses.segments > 0 && <p>{language.say('fields.delete.segments', { count: uses.segments })}</p>}
-          <CampaignsUsing uses={uses} />
+          <CampaignsUsing kind="field" uses={uses} />
         </Confirm>
         <LinkButton look="quiet" href={PATH} label={language.say('confirm.cancel')} />
       </div>

@@ -179,7 +179,7 @@ function SegmentView(props: Props) {
               title={language.say('segments.delete.title', { name: segment.segment_name })}
             >
               <p>{language.say('segments.delete.people', { count: uses.people })}</p>
-              <CampaignsUsing uses={uses} />
+              <CampaignsUsing kind="segment" uses={uses} />
             </Confirm>
           </div>
         </>
