@@ -24,7 +24,7 @@ export const pictures = {
   'images.uses.brand': 'Logo',
   'images.uses.templates': { one: 'In {count} template', other: 'In {count} templates' },
   'images.uses.sent': { one: 'Sent {count} time', other: 'Sent {count} times' },
-  'images.uses.first': { one: 'The first {count} is listed.', other: 'The first {count} are listed.' },
+  'images.uses.first': { one: 'The first one is listed.', other: 'The first {count} are listed.' },
   'images.use.single_send': 'campaign, current version',
   'images.use.automation_mail': 'automation, current version',
   'images.use.template': 'template, current version',
