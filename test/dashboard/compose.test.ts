@@ -233,6 +233,10 @@ t.test('the review says if the domain of the sender is not authenticated, with a
   t.notMatch(await review(), 'did not pass', 'the SMTP server may sign the mail');
   seen({});
   t.notMatch(await review(), 'did not pass');
+  app.db.exec("UPDATE senders SET from_email = 'lark@gmail.com'");
+  const fromMailbox = await review();
+  t.match(fromMailbox, 'The sender is an address at gmail.com.');
+  t.notMatch(fromMailbox, 'The DNS records of gmail.com', 'nobody but Google can add them');
 });
 
 t.test('the review does not ask for the DNS where no mail leaves this machine', async (t) => {
