@@ -9,6 +9,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DEVICE_NAMES, MADE_BY } from '../../database/schema/index.ts';
+import { VARIANT_OF } from '../../delivery/queue/variant-groups.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { codeOf, readStored } from '../../errors/stored.ts';
@@ -426,11 +427,10 @@ const CAMPAIGN = `
   LEFT JOIN automation_schedules sc ON m.owner_kind IN ('schedule', 'schedule_test') AND sc.id = m.owner_id
   LEFT JOIN automations au ON au.id = coalesce(m.automation_id, sc.automation_id)`;
 /**
- * SQL: the subject of the variant of an A/B test that delivery `d` got: that of its test group, otherwise the winner; null for the mail itself,
- * which is variant 0, and for other mails.
+ * SQL: the subject of the variant of an A/B test that delivery `d` got; null for the mail itself, which is variant 0, and for other mails.
  */
 const VARIANT_SUBJECT = `(SELECT nullif(v.value ->> 'subject', '') FROM json_each(ss.ab_test, '$.variants') v
-    WHERE v.key + 1 = ifnull(d.variant, (SELECT ab.winner FROM ab_tests ab WHERE ab.mailing_id = m.id)))`;
+    WHERE v.key + 1 = ${VARIANT_OF})`;
 /** SQL: the columns of a moment that come from the campaign, and from delivery `d`. */
 const CAMPAIGN_COLUMNS = `coalesce(ss.single_send_name, au.automation_name) AS name,
   coalesce(ss.utr, sc.utr) AS utr, iif(au.deleted_at IS NULL, au.utr, NULL) AS automation_utr,
