@@ -39,7 +39,13 @@ export function createApp(
   options: Pick<FastifyServerOptions, 'logger' | 'loggerInstance' | 'genReqId'>,
   isLoggedElsewhere?: (request: FastifyRequest) => boolean,
 ): FastifyInstance {
-  return Fastify({ ...serverOptions(config, isLoggedElsewhere), bodyLimit: MAX_FORM_BYTES, ...options });
+  return Fastify({
+    ...serverOptions(config, isLoggedElsewhere),
+    bodyLimit: MAX_FORM_BYTES,
+    // By default a plugin that takes ten seconds fails, as those of the dashboard do when its first page is opened on a busy machine.
+    pluginTimeout: 0,
+    ...options,
+  });
 }
 
 /** Installs limits, cookies and what handlers need. Call it before the routes are registered. */

@@ -111,3 +111,8 @@ t.test('a page of the dashboard is logged as one request with one id', async (t)
   );
   t.equal(new Set(requests.map(({ reqId }) => reqId)).size, 1);
 });
+
+t.test('no time limit makes the first page fail on a busy machine', async (t) => {
+  const app = await startApp(t);
+  for (const one of [app.fastify, await app.fastify.dashboard()]) t.equal(one.initialConfig.pluginTimeout, 0);
+});
