@@ -639,7 +639,7 @@ export const campaigns: Translation<typeof english> = {
   'compose.variants.how': 'Einstellungen des Tests',
   'compose.variants.share': 'Testgruppe, in Prozent der Empfänger',
   'compose.variants.share.hint':
-    'Gleichmäßig auf die Varianten verteilt, auch auf A. Der Rest wartet auf den Gewinner.',
+    'Wird zufällig und etwa gleichmäßig auf die Varianten verteilt, A eingeschlossen. Der Rest wartet auf den Gewinner.',
   'compose.variants.by': 'Es gewinnt',
   'compose.variants.by.opens': 'die Variante mit der höchsten Öffnungsrate',
   'compose.variants.by.clicks': 'die Variante mit der höchsten Klickrate',
@@ -660,8 +660,8 @@ export const campaigns: Translation<typeof english> = {
   'compose.variants.removed': 'Der Test ist entfernt. Alle bekommen dieselbe Mail.',
   'compose.variants.plan': 'Was dieser Test erkennen kann',
   'compose.variants.plan.each': {
-    one: '{count} Kontakt je Variante',
-    other: '{count} Kontakte je Variante',
+    one: 'Etwa {count} Kontakt je Variante, zufällig verteilt',
+    other: 'Etwa {count} Kontakte je Variante, zufällig verteilt',
   },
   'compose.variants.plan.measured': {
     one: '{count} davon ist messbar; nur dieser zählt',

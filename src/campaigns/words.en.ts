@@ -616,7 +616,8 @@ export const campaigns = {
   'compose.variants.content': 'Content',
   'compose.variants.how': 'Test settings',
   'compose.variants.share': 'Test group, in percent of the audience',
-  'compose.variants.share.hint': 'Split evenly between the variants, A among them. The rest waits for the winner.',
+  'compose.variants.share.hint':
+    'Divided between the variants at random, about evenly, A among them. The rest waits for the winner.',
   'compose.variants.by': 'The winner is',
   'compose.variants.by.opens': 'the variant with the highest open rate',
   'compose.variants.by.clicks': 'the variant with the highest click rate',
@@ -636,8 +637,8 @@ export const campaigns = {
   'compose.variants.removed': 'The test is removed. Everybody gets the same e-mail.',
   'compose.variants.plan': 'What this test can detect',
   'compose.variants.plan.each': {
-    one: '{count} contact per variant',
-    other: '{count} contacts per variant',
+    one: 'About {count} contact per variant, divided at random',
+    other: 'About {count} contacts per variant, divided at random',
   },
   'compose.variants.plan.measured': {
     one: '{count} of them is measured; nobody else counts',

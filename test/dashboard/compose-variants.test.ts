@@ -48,7 +48,10 @@ t.test('a test is added, says what it can find, and is removed again', async (t)
   t.strictSame(await stored(), { variants, share: 50, winner_by: 'clicks', hours: 6 });
   const shown = await page('/variants');
   t.match(shown, 'value="Second &lt;b>"');
-  t.match(shown, /What this test can detect.*1 contact per variant.*1 contact waits for the winner/s);
+  t.match(
+    shown,
+    /What this test can detect.*About 1 contact per variant, divided at random.*1 contact waits for the winner/s,
+  );
   t.match(shown, /Opened<!-- -->|Opened: *none, as the groups are too small/);
   t.match(await page('/content'), /Variants A to C go to some contacts.*Change the test/s);
   t.match(await page('/schedule'), /Variants A to C.*What this test can detect/s);
