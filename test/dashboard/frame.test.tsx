@@ -99,7 +99,7 @@ t.test('what was done is said on the next page, once, and nothing else can be pu
 
 t.test('a refusal says on the page why, whether of the whole request or of its fields', async (t) => {
   const app = await start(t);
-  t.match((await app.inject('/gallery/conflict')).payload, /<h1>That did not work<\/h1>.*<p>It is in use<\/p>/s);
+  t.match((await app.inject('/gallery/conflict')).payload, /<h1>That did not work<\/h1>.*<p>It is in use\.<\/p>/s);
   t.match((await app.inject('/gallery/invalid')).payload, '<p>A &lt;b>.</p>');
 });
 

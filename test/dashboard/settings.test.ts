@@ -310,12 +310,12 @@ t.test('where passkeys cannot be added the page says what helps: to open or to s
     [
       'http://mail.example.com',
       'localhost:3000',
-      'The address of this installation is http://mail.example.com. Whoever runs Sendlark here (an owner of its first account) can set another one',
+      'The address of this installation is http://mail.example.com. Whoever runs Sendlark here (an owner of its first account) can change the tracking domain',
     ],
     [
       'http://127.0.0.1:3000',
       '127.0.0.1:3000',
-      'The address of this installation is http://127.0.0.1:3000. Whoever runs Sendlark here (an owner of its first account) can set another one',
+      'The address of this installation is http://127.0.0.1:3000. Whoever runs Sendlark here (an owner of its first account) can change the tracking domain',
     ],
   ] as const) {
     const { get } = await signedIn(t, 'viewer', { PUBLIC_URL });
