@@ -460,9 +460,9 @@ export const automations: Translation<typeof english> = {
     other: '{count} davon machen später weiter, der letzte am {last}.',
   },
   'automations.effect.finished': {
-    one: '{count} Kontakt, der auf „{from}“ gewartet hat, hat die Automation abgeschlossen und bekommt nichts mehr.',
+    one: '{count} Kontakt, der auf „{from}“ gewartet hat, hat die Automation abgeschlossen und bekommt keine weiteren Mails.',
     other:
-      '{count} Kontakte, die auf „{from}“ gewartet haben, haben die Automation abgeschlossen und bekommen nichts mehr.',
+      '{count} Kontakte, die auf „{from}“ gewartet haben, haben die Automation abgeschlossen und bekommen keine weiteren Mails.',
   },
   'automations.effect.atEnd': {
     one: '{count} Kontakt hat die Automation abgeschlossen, und dabei bleibt es.',

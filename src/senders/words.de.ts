@@ -95,7 +95,7 @@ export const senders: Translation<typeof english> = {
   'domains.text':
     'Mailanbieter prüfen im DNS Ihrer Domain, ob Mails wirklich von Ihnen sind. Tragen Sie diese Einträge dort ein, wo Ihre Domain verwaltet wird. Meist sind sie nach einer Stunde überall zu sehen, spätestens nach 72 Stunden.',
   'domains.provider':
-    'Nur die Firma, die {domain} betreibt, kann dort Einträge anlegen. Was Sie von einer solchen Adresse senden, besteht DMARC nicht: Mailanbieter lehnen es ab oder legen es in den Spam. Geben Sie als Absenderadresse eine Ihrer eigenen Domain an, etwa hallo@ihr-laden.de; Antworten können weiter an Ihr Postfach bei {domain} gehen.',
+    'Nur die Firma, die {domain} betreibt, kann dort Einträge anlegen. Mails von einer solchen Adresse bestehen DMARC nur, wenn ein Server von {domain} sie sendet: Andere lehnen Mailanbieter ab oder legen sie in den Spam. Geben Sie als Absenderadresse eine Ihrer eigenen Domain an, etwa hallo@ihr-laden.de; Antworten können weiter an Ihr Postfach bei {domain} gehen.',
   'domains.doubt':
     '{checks} von {domain}: Die letzte Prüfung wurde nicht bestanden. Mailanbieter nehmen die Mail vielleicht nicht an oder legen sie in den Spam.',
   'domains.doubt.unchecked':

@@ -91,7 +91,7 @@ export const senders = {
   'domains.text':
     'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most records are visible everywhere after an hour, all of them after 72 hours.',
   'domains.provider':
-    'Only the company that runs {domain} can add records for it. Mail that you send from such an address fails DMARC, so mail providers refuse it or put it into spam. Change the from address to one of your own domain, such as hello@your-shop.com; replies can still go to your mailbox at {domain}.',
+    'Only the company that runs {domain} can add records for it. Mail from such an address fails DMARC unless a server of {domain} sends it, so mail providers refuse it or put it into spam. Change the from address to one of your own domain, such as hello@your-shop.com; replies can still go to your mailbox at {domain}.',
   'domains.doubt':
     '{checks} of {domain} did not pass the last check. Mail providers may refuse the e-mail or put it into spam.',
   'domains.doubt.unchecked':

@@ -35,7 +35,7 @@ async function keep({ number, token, ids, choice }: ChoiceMessage): Promise<void
   const isKept = await feedback.keepChoice(token, ids, choice).then(
     () => true,
     (error: unknown) => {
-      // A failure is expected while NATS is not available, and the connection is logged then.
+      // A failure is expected while NATS cannot be reached or the database is locked, both of which are logged elsewhere.
       if (!(error instanceof Failure))
         send({ fields: { err: String(error) }, text: 'a choice was not kept', level: 'error' });
       return false;

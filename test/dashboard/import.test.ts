@@ -210,6 +210,7 @@ t.test('an import reads days and numbers as spreadsheets write them, and says wh
       'ada@example.org;31.12.1990;2026-02-01 9:30;1.234,56;24.12.',
       'ivo@example.org;1. 2.1985;2026/2/1;99,9;1.2.1985',
       'zoe@example.org;;1.2.2026 10:00:30;-1,234.50;12-24',
+      'kai@example.org;;;1.234.567;',
     ],
     created,
   );
@@ -224,6 +225,7 @@ t.test('an import reads days and numbers as spreadsheets write them, and says wh
     [
       ['1990-12-31', '2026-02-01T09:30', '1234.56', '12-24'],
       ['1985-02-01', '2026-02-01', '99.9', '02-01'],
+      ['1234567'],
       ['2026-02-01T10:00:30', '-1234.50', '12-24'],
     ],
   );

@@ -278,7 +278,7 @@ export const people: Translation<typeof english> = {
   'fields.inMails': 'Platzhalter',
   'fields.rename': 'Umbenennen',
   'fields.rename.about':
-    'Ein Feld lässt sich nicht umbenennen, solange eine unfertige Kampagne, eine Automation, eine Vorlage, ein gespeicherter Baustein oder ein Segment es verwendet. Beim Umbenennen behalten Kontakte ihre Werte. Die Webversionen vorher gesendeter Mails zeigen diese Werte nicht mehr, und Importdateien brauchen den neuen Namen. Der Typ lässt sich nicht ändern.',
+    'Ein Feld lässt sich nicht umbenennen, solange eine unfertige Kampagne, eine Automation, ein Feed, eine Vorlage, ein gespeicherter Baustein oder ein Segment es verwendet. Beim Umbenennen behalten Kontakte ihre Werte. Die Webversionen vorher gesendeter Mails zeigen diese Werte nicht mehr, und Importdateien brauchen den neuen Namen. Der Typ lässt sich nicht ändern.',
   'fields.delete': 'Feld löschen',
   'fields.delete.title': '„{name}“ löschen?',
   'fields.delete.values': 'Die Werte des Feldes werden gelöscht, und Mails zeigen an ihrer Stelle nichts.',

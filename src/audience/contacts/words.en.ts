@@ -104,7 +104,7 @@ export const people = {
   'person.misspelt': 'Did you mean {email}?',
   'person.misspelt.keep': '{domain} is right',
   'person.new.save': 'Add',
-  'person.taken': 'The list has a contact with this address already.',
+  'person.taken': 'The list already has a contact with this address.',
   'person.taken.find': 'Find the contact',
   'person.added': 'The contact was added.',
   'person.edit': 'Edit',
@@ -272,7 +272,7 @@ export const people = {
   'fields.inMails': 'Merge tag',
   'fields.rename': 'Rename',
   'fields.rename.about':
-    'A field cannot be renamed while an unfinished campaign, an automation, a template, a saved block or a segment uses it. Contacts keep their values when a field is renamed. The web versions of e-mails that were sent before no longer show these values, and import files need the new name. The type cannot be changed.',
+    'A field cannot be renamed while an unfinished campaign, an automation, a feed, a template, a saved block or a segment uses it. Contacts keep their values when a field is renamed. The web versions of e-mails that were sent before no longer show these values, and import files need the new name. The type cannot be changed.',
   'fields.delete': 'Delete the field',
   'fields.delete.title': 'Delete “{name}”?',
   'fields.delete.values': 'The values of the field are deleted, and e-mails show nothing in their place.',

@@ -89,6 +89,8 @@ const WRITTEN_DATE =
 const WRITTEN_DAY = /^(\d{1,2})\. ?(\d{1,2})\.?$/;
 /** A number with a comma before its decimals. Without dots, three digits after the comma could also be thousands. */
 const DECIMAL_COMMA = /^[+-]?(?:\d{1,3}(?:\.\d{3})+,\d+|(?![+-]?[1-9]\d{0,2},\d{3}$)\d+,\d+)$/;
+/** A number with dots between its thousands, which a second dot shows. */
+const DOT_THOUSANDS = /^[+-]?\d{1,3}(?:\.\d{3}){2,}$/;
 /** A number with commas between its thousands, which a dot or a second comma shows. */
 const COMMA_THOUSANDS = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/;
 
@@ -99,7 +101,7 @@ const COMMA_THOUSANDS = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/;
  */
 export function writtenValue(type: string, text: string): string {
   if (type === 'number') {
-    if (DECIMAL_COMMA.test(text)) return text.replaceAll('.', '').replace(',', '.');
+    if (DECIMAL_COMMA.test(text) || DOT_THOUSANDS.test(text)) return text.replaceAll('.', '').replace(',', '.');
     return COMMA_THOUSANDS.test(text) ? text.replaceAll(',', '') : text;
   }
   if (type === 'datetime-local') return writtenDate(text);

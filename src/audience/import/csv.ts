@@ -33,7 +33,7 @@ export async function readCsv(open: OpenCsv): Promise<Csv> {
   const detected = await detectEncoding(open());
   const head = await readHead(decode(open(), detected));
   const named = namedDelimiter(head.text);
-  const delimiter = named ?? detectDelimiter(head.text);
+  const delimiter = named ?? findDelimiter(head);
   const { header, headerRow, titles } = readHeader(head, { delimiter, headerRow: named === null ? 0 : 1 });
   const dialect = { delimiter, headerRow };
   return {
@@ -79,6 +79,25 @@ function namedDelimiter(head: string): string | null {
 }
 
 /**
+ * Returns the delimiter with which the header row names a column with e-mail addresses. If none does, returns the one that the first line
+ * suggests, which a title above the header row may lack.
+ */
+function findDelimiter(head: Head): string {
+  const detected = detectDelimiter(head.text);
+  const namesEmail = (delimiter: string) => {
+    try {
+      const { rows } = parseHead(head, delimiter);
+      return rows[countTitles(rows)]?.some(isEmailHeading) ?? false;
+    } catch (error) {
+      // The file is no CSV with this delimiter, for example because a quote is never closed.
+      if (error instanceof CsvError) return false;
+      throw error;
+    }
+  };
+  return [detected, ...DELIMITERS].find(namesEmail) ?? detected;
+}
+
+/**
  * Returns the delimiter that occurs most often outside quotes in the first line that is not blank. If two occur equally often, the comma
  * comes before the semicolon, and the semicolon before the tab.
  */
@@ -102,15 +121,12 @@ function readHeader(
   head: Head,
   { delimiter, headerRow: first }: Dialect,
 ): Pick<Dialect, 'headerRow'> & { header: string[]; titles: number } {
-  const parser = new CsvParser(delimiter);
-  const batches = [parser.push(head.text)];
-  if (head.isWhole) batches.push(parser.end());
-  const rows = batches.flatMap((batch) => batch.rows).slice(first);
-  const titles = countTitles(rows);
+  const { rows, lines, malformed: faults } = parseHead(head, delimiter);
+  const titles = countTitles(rows.slice(first));
   const headerRow = first + titles;
-  const header = rows[titles];
-  const line = batches.flatMap((batch) => batch.lines)[headerRow] ?? Number.POSITIVE_INFINITY;
-  const [malformed] = batches.flatMap((batch) => batch.malformed);
+  const header = rows[headerRow];
+  const line = lines[headerRow] ?? Number.POSITIVE_INFINITY;
+  const [malformed] = faults;
   if (malformed !== undefined && malformed < line) {
     throw new CsvError(malformed, sentence('file_header_text'));
   }
@@ -119,6 +135,18 @@ function readHeader(
     null,
     head.isWhole ? sentence('file_empty') : sentence('file_header_long', { count: HEAD_CHARACTERS }),
   );
+}
+
+/** Returns the rows at the beginning of a file, the line of each, and the lines that are malformed. */
+function parseHead(head: Head, delimiter: string): Pick<CsvBatch, 'rows' | 'lines' | 'malformed'> {
+  const parser = new CsvParser(delimiter);
+  const batches = [parser.push(head.text)];
+  if (head.isWhole) batches.push(parser.end());
+  return {
+    rows: batches.flatMap(({ rows }) => rows),
+    lines: batches.flatMap(({ lines }) => lines),
+    malformed: batches.flatMap(({ malformed }) => malformed),
+  };
 }
 
 /** The maximum number of titles above a header row. */
@@ -131,11 +159,13 @@ const EMAIL_HEADINGS = new Set(['email', ...(reservedField('email')?.headings ??
  * fills one cell at most, and the header names a column with e-mail addresses. If no row does, the first row is the header.
  */
 function countTitles(rows: readonly string[][]): number {
-  const at = rows
-    .slice(0, MAX_TITLES + 1)
-    .findIndex((cells) => cells.some((cell) => EMAIL_HEADINGS.has(comparableHeading(cell))));
+  const at = rows.slice(0, MAX_TITLES + 1).findIndex((cells) => cells.some(isEmailHeading));
   const isTitle = (cells: readonly string[]) => cells.filter((cell) => cell.trim() !== '').length <= 1;
   return at > 0 && rows.slice(0, at).every(isTitle) ? at : 0;
+}
+
+function isEmailHeading(cell: string): boolean {
+  return EMAIL_HEADINGS.has(comparableHeading(cell));
 }
 
 /** Returns a heading without case, spaces, hyphens and other signs. */

@@ -68,7 +68,8 @@ function guessType(cells: readonly string[]): FieldType {
   const values = cells.filter((cell) => cell !== '');
   if (values.length === 0) return 'text';
   const isWritten = (type: FieldType) => (value: string) => isValidValue(type, writtenValue(type, value));
-  if (values.every((value) => AMOUNT.test(writtenValue('number', value)))) return 'number';
+  if (values.every(isWritten('number')) && values.every((value) => AMOUNT.test(writtenValue('number', value))))
+    return 'number';
   return DATES.find((type) => values.every(isWritten(type))) ?? 'text';
 }
 

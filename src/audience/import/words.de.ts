@@ -29,7 +29,7 @@ export const imports: Translation<typeof english> = {
   'import.rows.whole': 'Die ganze Zeile',
   'import.rows.shown': 'Hier zu sehen: die ersten {rows} von {count}.',
   'import.rows.kept':
-    'Die Datei zum Herunterladen enthält die ersten {rows} von {count}. Mehr werden nicht gespeichert.',
+    'Die Datei zum Herunterladen enthält die ersten {rows} von {count}. Der Rest wird nicht gespeichert.',
   'import.next': 'Import-Vorschau anzeigen',
   'import.columns.again': 'Spalten ändern',
   'import.other': 'Andere Datei wählen',

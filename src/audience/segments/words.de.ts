@@ -36,7 +36,7 @@ export const segments: Translation<typeof english> = {
     'Um einen Link zu verwenden, öffnen Sie ihn im Bericht der Kampagne und speichern die Kontakte als Segment. Dabei wird die Nummer eingetragen.',
   'segments.reason': 'Grund',
   'segments.reason.hint':
-    'Um die Antwort eines Mailservers zu verwenden, klicken Sie im Bericht der Kampagne auf die Zahl der Kontakte neben der Antwort und speichern die Kontakte als Segment.',
+    'Um die Antwort eines Mailservers zu verwenden, klicken Sie im Bericht der Kampagne auf die Antwort und speichern die Kontakte als Segment.',
   'segments.event': 'Ereignis: {name}',
   'segments.times': 'Anzahl',
   'segments.total': 'Summe der Werte',
@@ -50,8 +50,7 @@ export const segments: Translation<typeof english> = {
   'segments.save': 'Segment speichern',
   'segments.saved': '„{name}“ wurde gespeichert. Ein großes Segment füllt sich erst nach einem Moment.',
   'segments.deleted': '„{name}“ wurde gelöscht.',
-  'segments.undeleted':
-    '„{name}“ ist wieder da. Kampagnen, deren Planung aufgehoben wurde, bleiben ungeplant, und Automationen, die pausiert wurden, bleiben pausiert.',
+  'segments.undeleted': '„{name}“ ist wieder da. Kampagnen und Automationen, die pausiert wurden, bleiben pausiert.',
   'segments.who': 'Vorschau',
   'segments.show': 'Kontakte anzeigen',
   'segments.incomplete': 'Füllen Sie jede Regel aus, um die Kontakte zu sehen.',
@@ -95,7 +94,7 @@ export const segments: Translation<typeof english> = {
     other: '{count} davon laufen und werden pausiert.',
   },
   'segments.uses.mentioned':
-    'Diese Automationen verwenden {what} im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel. Eine laufende Automation, die ihr Ziel oder ihre Ausstiegsregel verliert, wird pausiert; alle anderen laufen ohne diesen Auslöser oder Schritt weiter:',
+    'Diese Automationen verwenden {what} im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel. Eine laufende Automation, die ihr Ziel oder ihre Ausstiegsregel verliert, wird pausiert. Die anderen laufen weiter, aber durch diesen Auslöser beginnt niemand mehr, und ein solcher Schritt wirkt nicht mehr wie vorher:',
   'segments.uses.what.segment': 'dieses Segment',
   'segments.uses.what.list': 'diese Liste oder eines ihrer Segmente',
   'segments.uses.what.field': 'dieses Feld oder ein Segment mit einer Regel dazu',

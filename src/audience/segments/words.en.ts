@@ -34,7 +34,7 @@ export const segments = {
     'To use a link, open it in the campaign’s report and save the contacts as a segment. The number is then filled in.',
   'segments.reason': 'Reason',
   'segments.reason.hint':
-    'To use what a mail server replied, click the number of contacts beside the reply in the campaign’s report, and save the contacts as a segment.',
+    'To use what a mail server replied, click the reply in the campaign’s report, and save the contacts as a segment.',
   'segments.event': 'Event: {name}',
   'segments.times': 'Number of times',
   'segments.total': 'Sum of values',
@@ -48,8 +48,7 @@ export const segments = {
   'segments.save': 'Save segment',
   'segments.saved': '“{name}” was saved. A large segment takes a moment to fill.',
   'segments.deleted': '“{name}” was deleted.',
-  'segments.undeleted':
-    '“{name}” is back. Campaigns that were unscheduled stay unscheduled, and automations that were paused stay paused.',
+  'segments.undeleted': '“{name}” is back. Campaigns and automations that were paused stay paused.',
   'segments.who': 'Preview',
   'segments.show': 'Show contacts',
   'segments.incomplete': 'Fill in every rule to see the contacts.',
@@ -93,7 +92,7 @@ export const segments = {
     other: '{count} of them are live and will be paused.',
   },
   'segments.uses.mentioned':
-    'These automations use {what} in their trigger, a step, their goal or their exit rule. A live automation that loses its goal or exit rule will be paused; all others go on without that trigger or step:',
+    'These automations use {what} in their trigger, a step, their goal or their exit rule. A live automation that loses its goal or exit rule will be paused. The others stay live, but nobody starts by that trigger any more, and such a step no longer works as before:',
   'segments.uses.what.segment': 'this segment',
   'segments.uses.what.list': 'this list or one of its segments',
   'segments.uses.what.field': 'this field or a segment with a rule about it',

@@ -33,7 +33,7 @@ const Campaigns = {
   }),
   mentions: integer({
     description:
-      'The number of automations that name the record in their trigger, a step, their goal or their exit rule. They go on without it.',
+      'The number of automations that name the record in their trigger, a step, their goal or their exit rule. A live one that loses its goal or exit rule becomes a draft; the others stay live.',
   }),
   mentioned_in: Type.Array(Type.Object({ utr: Type.String(), automation_name: Type.String() }), {
     description: `The automations that \`mentions\` counts, newest first, at most ${MAX_NAMED}; none for a key pair that may not read automations.`,

@@ -31,7 +31,7 @@ export const home: Translation<typeof english> = {
     'Der letzte Versuch mit dem SMTP-Server schlug {time} fehl. Testen Sie ihn, um zu sehen, warum.',
   'home.step.dns.title': 'Domain authentifizieren',
   'home.step.dns.none':
-    'Fügen Sie einen Absender hinzu. Tragen Sie dann dort, wo seine Domain verwaltet wird, die SPF-, DKIM- und DMARC-Einträge ein, damit Ihre Mails nicht im Spam landen.',
+    'Fügen Sie einen Absender mit einer Adresse Ihrer eigenen Domain hinzu. Tragen Sie dann dort, wo die Domain verwaltet wird, die SPF-, DKIM- und DMARC-Einträge ein, damit Ihre Mails nicht im Spam landen.',
   'home.step.dns.unknown': '{domain} wurde noch nicht geprüft. Die Einträge stehen unter Einstellungen › Absender.',
   'home.step.dns.passed': 'SPF, DKIM und DMARC aller Ihrer Domains waren bei der Prüfung {time} in Ordnung.',
   'home.step.dns.weak':
@@ -79,7 +79,7 @@ export const home: Translation<typeof english> = {
   'home.health.relay.works': 'SMTP-Server, funktioniert',
   'home.health.relay.fails': 'SMTP-Server, gestört',
   'home.health.dns': 'Domain-Authentifizierung',
-  'home.health.dns.none': 'Noch kein Absender',
+  'home.health.dns.none': 'Noch kein Absender mit eigener Domain',
   'home.health.dns.unknown': 'Nicht geprüft',
   'home.health.dns.passed': 'Bestanden',
   'home.health.dns.weak': 'Warnungen',

@@ -27,7 +27,7 @@ export const home = {
   'home.step.relay.fails': 'The last attempt with the SMTP server failed {time}. Test it to see why.',
   'home.step.dns.title': 'Authenticate your domain',
   'home.step.dns.none':
-    'Add a sender. Then add the SPF, DKIM and DMARC records where the domain of the sender is managed, so that your e-mail does not land in spam.',
+    'Add a sender with an address of your own domain. Then add the SPF, DKIM and DMARC records where the domain of the sender is managed, so that your e-mail does not land in spam.',
   'home.step.dns.unknown': '{domain} has not been checked yet. Its records are under Settings › Senders.',
   'home.step.dns.passed': 'SPF, DKIM and DMARC of all your domains passed {time}.',
   'home.step.dns.weak':
@@ -74,7 +74,7 @@ export const home = {
   'home.health.relay.works': 'SMTP server, working',
   'home.health.relay.fails': 'SMTP server, failing',
   'home.health.dns': 'Domain authentication',
-  'home.health.dns.none': 'No sender yet',
+  'home.health.dns.none': 'No sender with its own domain yet',
   'home.health.dns.unknown': 'Not checked',
   'home.health.dns.passed': 'Passed',
   'home.health.dns.weak': 'Warnings',

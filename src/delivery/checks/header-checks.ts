@@ -21,7 +21,7 @@ const SINGLE_FIELDS = ['From', 'Date', 'Message-ID', 'Subject', 'To'];
  * domains, or treat it as spam: Gmail and Yahoo name this in their rules.
  */
 const MAILBOX_PROVIDER =
-  /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]+|aol\.com|(?:outlook|hotmail|live|msn)\.[a-z.]+|icloud\.com|me\.com|mac\.com|gmx\.[a-z]+|web\.de|t-online\.de|mail\.ru|proton\.me|protonmail\.com)$/i;
+  /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.(?:[a-z]{2,3}|com?\.[a-z]{2})|aol\.com|(?:outlook|hotmail|live|msn)\.(?:[a-z]{2,3}|com?\.[a-z]{2})|icloud\.com|me\.com|mac\.com|gmx\.[a-z]+|web\.de|t-online\.de|mail\.ru|proton\.me|protonmail\.com)$/i;
 
 /** Returns true if a domain belongs to a mailbox provider such as Gmail, so that nobody else can add records to its DNS. */
 export function isMailboxProvider(domain: string): boolean {

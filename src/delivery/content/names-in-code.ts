@@ -11,7 +11,7 @@ const SHOWN_TO = new RegExp(`"${SHOW_TO}"\\s{0,8}:\\s{0,8}"((?:[^"\\\\]|\\\\.){1
  * JSON that contains such texts.
  */
 export function namesInCode(texts: readonly string[]): string[] {
-  return placeholderNames(texts.flatMap((text) => [scan(text, 'text', decode), ...conditionsOfElements(text)]));
+  return placeholderNames(texts.flatMap((text) => [scan(text, 'text', decode, String), ...conditionsOfElements(text)]));
 }
 
 function conditionsOfElements(text: string): Template[] {

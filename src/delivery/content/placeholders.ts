@@ -118,7 +118,12 @@ function placeholderAt(text: string, index: number): FoundPlaceholder | null {
  * @param kind `url` if the text is a URL or an attribute with one: values are then URL-encoded.
  * @param decode turns a default into plain text, for sources that are escaped.
  */
-export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw: string) => raw): Template {
+export function scan(
+  text: string,
+  kind: 'text' | 'url' = 'text',
+  decode = (raw: string) => raw,
+  decodeDefault = decode,
+): Template {
   const pieces: (string | Placeholder)[] = [];
   let from = 0;
   for (const { index, end, name, fallback, condition: written } of findPlaceholders(text)) {
@@ -129,7 +134,7 @@ export function scan(text: string, kind: 'text' | 'url' = 'text', decode = (raw:
     if (kind === 'url' && from === 0) place = placeInUrl(text, index, end, decode);
     // The placeholder includes its scheme, so the scheme is not added as text.
     if (index > from && !isScheme(place)) pieces.push(text.slice(from, index));
-    pieces.push({ name, fallback: decode(fallback), place, ...(when && { when }) });
+    pieces.push({ name, fallback: decodeDefault(fallback), place, ...(when && { when }) });
     from = end;
   }
   if (from < text.length) pieces.push(text.slice(from));

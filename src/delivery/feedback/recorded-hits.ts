@@ -74,8 +74,8 @@ export class RecordedHits {
   }
 
   /**
-   * Changes the class of `machineHits` from person to machine. `all` are all hits of the delivery, and `before` are its counters. Returns the
-   * reclassified hits and the new counters. Opens by proxies keep their class, because a proxy is recognized by its user agent.
+   * Changes the class of `machineHits` from person to machine. `all` are all hits of the delivery, and `before` are its counters. Returns
+   * the reclassified hits and the new counters. Opens by proxies keep their class, because a proxy is recognized by its user agent.
    */
   markAsMachine(
     deliveryId: number,

@@ -49,8 +49,8 @@ function decidedTests(client: Database): Test[] {
 }
 
 /**
- * Returns decided tests that are not released, tests whose mails may not all have been tried, tests that are due, and tests whose `tried_at` is in the future
- * because the clock was ahead.
+ * Returns decided tests that are not released, tests whose mails may not all have been tried, tests that are due, and tests whose
+ * `tried_at` is in the future because the clock was ahead.
  */
 function testsToCheck(client: Database, now: number): Test[] {
   return client

@@ -2,9 +2,11 @@
  * Tells from stored results whether mail gets out and is trusted: from the last use and test of the SMTP relays, and from the doctor's check of
  * the senders' domains.
  */
+
 import type { Database } from 'better-sqlite3';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../database/open.ts';
+import { isMailboxProvider } from '../../delivery/checks/header-checks.ts';
 import { findRelayAcceptance, findRelayFailure } from '../../delivery/queue/relay-use.ts';
 import { courierInUse, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { relayName } from '../../delivery/transport/smtp/relay-urls.ts';
@@ -64,7 +66,7 @@ function lastTimesOfStored(client: Database): { answered: number; failed: number
   return { answered: Date.parse(times?.answered ?? '') || 0, failed: Date.parse(times?.failed ?? '') || 0 };
 }
 
-/** none: there is no sender; unknown: a domain was not checked with its current settings; weak: no check failed, but some had warnings. */
+/** none: there is no sender with a domain of its own; unknown: a domain was not checked with its current settings; weak: no check failed, but some had warnings. */
 export const DNS_STATES = ['none', 'unknown', 'passed', 'weak', 'failed'] as const;
 
 export interface LastDnsState {
@@ -76,10 +78,13 @@ export interface LastDnsState {
   checks: (typeof DOMAIN_CHECKS)[number][];
 }
 
-/** Returns the worst of the doctor's results for the domains of an account's senders, or for only one of these domains (ASCII form). */
+/**
+ * Returns the worst of the doctor's results for the domains of an account's senders, or for only one of these domains (ASCII form). Domains
+ * of mailbox providers do not count, because nobody else can add records there.
+ */
 export function lastDnsState(db: Db, config: Config, accountId: number, domain?: string | null): LastDnsState {
   const doctor = findDoctorFindings(db.$client);
-  const known = listSenderDomains(db, config, accountId);
+  const known = listSenderDomains(db, config, accountId).filter((sender) => !isMailboxProvider(sender.domain));
   const asked = domain === undefined ? known : known.filter((sender) => sender.domain === domain);
   const domains = asked.map((sender): LastDnsState => {
     const seen = findSeenDomain(doctor, sender);

@@ -249,8 +249,10 @@ export class Controller {
     const { signal } = this.#ending;
     for (let lastLogged = ''; !signal.aborted; ) {
       try {
-        if (await hasStream(connection, STREAM.results)) await this.#takeFrom(connection, handoffs);
-        lastLogged = '';
+        if (await hasStream(connection, STREAM.results)) {
+          await this.#takeFrom(connection, handoffs);
+          lastLogged = '';
+        } else if (!this.#isCutOff) this.#failing.failed(REPORTS);
       } catch (error) {
         if (signal.aborted) return;
         if (!this.#isCutOff) this.#failing.failed(REPORTS);

@@ -7,7 +7,6 @@ import Type, { type Static } from 'typebox';
 import { parseAddress } from '../../audience/contacts/addresses.ts';
 import { ownedBy } from '../../database/ownership.ts';
 import { senders } from '../../database/schema/index.ts';
-import { isMailboxProvider } from '../../delivery/checks/header-checks.ts';
 import { stateName } from '../../delivery/reporting/mailing-report.ts';
 import { isTestMode, relaysInUse } from '../../delivery/transport/relays/in-use.ts';
 import { notFound } from '../../errors/failure.ts';
@@ -167,9 +166,7 @@ export const readDomainDoubt = operation({
     // Without a DKIM key of the domain here, the SMTP server may still sign its mail.
     const isUnsignedOnly = state === 'weak' && checks.length === 1 && checks[0] === 'DKIM';
     const isTrusted = state === 'passed' || state === 'none' || isUnsignedOnly;
-    // The check of an e-mail says of a mailbox provider's domain what to do. Nobody else can add its records.
-    const isHelpless = domain !== null && isMailboxProvider(domain);
-    return { doubt: domain === null || isTrusted || isHelpless ? null : { domain, checks } };
+    return { doubt: domain === null || isTrusted ? null : { domain, checks } };
   },
 });
 

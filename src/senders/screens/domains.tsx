@@ -27,7 +27,7 @@ export function Domains({ domains, ...shown }: DomainsProps & { domains: readonl
   return (
     <section class="dns" id="dns">
       <h2>{language.say('domains.title')}</h2>
-      <p class="quiet-text">{language.say('domains.text')}</p>
+      {!domains.every(isProviders) && <p class="quiet-text">{language.say('domains.text')}</p>}
       {domains.length > 1 && (
         <form method="post" action="/settings/senders/check">
           <Button look="plain" label={language.say(areChecked ? 'domains.again' : 'domains.now')} />
@@ -40,11 +40,18 @@ export function Domains({ domains, ...shown }: DomainsProps & { domains: readonl
   );
 }
 
+/**
+ * Returns true if a domain is shown without records, because only a mailbox provider can add them. With a key the records are shown,
+ * because only there the key can be removed.
+ */
+function isProviders({ domain, dkim }: CheckedDomain): boolean {
+  return isMailboxProvider(domain) && dkim.length === 0;
+}
+
 function DomainCard({ domain, at, ...shown }: DomainsProps & { domain: CheckedDomain; at: number }) {
   const language = useLanguage();
   const isWatched = shown.watch?.domain === domain.domain;
-  // With a key the records are shown, because only there the key can be removed.
-  if (isMailboxProvider(domain.domain) && domain.dkim.length === 0)
+  if (isProviders(domain))
     return (
       <Card title={domain.domain}>
         <Notice tone="warn">{language.say('domains.provider', { domain: domain.domain })}</Notice>

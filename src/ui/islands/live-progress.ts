@@ -36,7 +36,7 @@ const MAX_WAIT_MS = 30_000;
 const NEWS_MS = 10_000;
 /** How often the figures below the progress are updated while they change. */
 const RESULTS_MS = 10_000;
-/** If the user is using a part of the page, the script tries again to replace it after this time. */
+/** If the user is using a part of the page, the script looks again after this time whether it can be replaced. */
 const IN_USE_MS = 2000;
 // The selectors of the parts of the page that are replaced.
 const ACTION = '.page-action';
@@ -200,7 +200,16 @@ function replaceParts(page: Document, parts: readonly string[]): void {
   const startText = before === 'scheduled' && STARTED.includes(after) ? flyLark() : '';
   if (isNewsDue) announce(`${startText} ${document.querySelector(`${NOW} .badge`)?.textContent ?? ''}`.trim(), true);
   isNewsDue = false;
-  if (inUse.length > 0) setTimeout(() => refresh(inUse, false), IN_USE_MS);
+  if (inUse.length > 0) refreshWhenFree(inUse);
+}
+
+/** Updates parts of the page once the user no longer uses any of them. */
+function refreshWhenFree(parts: readonly string[]): void {
+  const isPartInUse = (part: string) => {
+    const shown = document.querySelector(part);
+    return shown !== null && isInUse(shown);
+  };
+  setTimeout(() => (parts.some(isPartInUse) ? refreshWhenFree(parts) : refresh(parts, false)), IN_USE_MS);
 }
 
 /** Lets the lark fly across the page once, unless the user wants no motion. Returns the text that says that the campaign has started. */

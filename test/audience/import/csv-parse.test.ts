@@ -107,6 +107,8 @@ t.test('titles above a header row with an e-mail address are no rows, and are no
   t.strictSame(csv.header, ['E-Mail', 'Name', 'City']);
   t.match(csv.notes, [/file_titles.*3/]);
   t.strictSame([csv.rows, csv.lines], [[['ada@example.org', 'Ada', 'Kiel']], [5]]);
+  for (const title of ['Customers', 'Customers, as of November, all', 'Customers, all;;'])
+    t.equal((await readCsv(file(`${title}\nName;E-Mail\nAda;ada@example.org\n`))).delimiter, ';', title);
   for (const first of ['email;;', 'Mail;;', 'List;of;people'])
     t.strictSame((await readCsv(file(`${first}\nemail;b;c\n`))).header, first.split(';'), first);
 });

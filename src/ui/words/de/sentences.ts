@@ -189,7 +189,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   file_cell_long: 'Eine Zelle ist länger als {count} Zeichen.',
   file_cell_unclosed: 'Eine Zelle ist länger als {count} Zeichen, oder ein schließendes Anführungszeichen fehlt.',
   file_windows: 'Die Datei hat ein älteres Textformat (Windows-1252). Prüfen Sie, ob Umlaute richtig aussehen.',
-  file_titles: 'Zeilen über den Namen der Spalten, die nicht importiert werden: {count}.',
+  file_titles: 'Nicht importierte Zeilen über den Spaltennamen: {count}.',
   file_imported: 'Die Datei ist schon importiert',
   picture_kind: 'Die Datei muss ein Bild sein: PNG, JPEG, GIF oder WebP.',
   picture_svg:

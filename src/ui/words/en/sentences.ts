@@ -155,7 +155,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   export_json_large:
     'The JSON file {name} is larger than {count} MB and cannot be read. Export in parts, and put them into one ZIP archive.',
   file_windows: 'The file has an older text format (Windows-1252). Check that letters such as é and ö look right.',
-  file_titles: 'Rows above the names of the columns, which are not imported: {count}.',
+  file_titles: 'Rows above the column names, not imported: {count}.',
   column_zones:
     'Values of {name} that are not a time zone such as Europe/Berlin: {count} ({values}). For these contacts, campaigns in each contact’s own time zone use country and state.',
   alignment_spf: 'SPF (bounces go to {domain})',
@@ -220,7 +220,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   address_fixed: 'The tracking domain is set on the server (PUBLIC_URL): change it there, and restart Sendlark.',
   backup_foreign: '{file} is not a backup of Sendlark',
   column_folded: 'Postal addresses of several lines, written in one line: {count}',
-  why_cap: 'E-mails so far: {used} of at most {mails}. Days that count: {days}.',
+  why_cap: 'E-mails in the days that count ({days}): {used} of at most {mails}.',
   why_no_pace: '{group} has not asked for fewer e-mails.',
   cause_domain: 'The domain does not exist or accepts no mail.',
   cause_busy: 'The receiving server accepts no more mail for now.',

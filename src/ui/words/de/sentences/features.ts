@@ -167,7 +167,7 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   why_inactive_change: 'Den Kontakt reaktivieren.',
   why_no_cap: 'Es ist keine Frequenzgrenze gesetzt.',
   why_cap_ignored: 'Diese Kampagne oder Automation beachtet die Frequenzgrenzen nicht.',
-  why_cap: 'Mails bisher: {used} von höchstens {mails}. Tage, die zählen: {days}.',
+  why_cap: 'Mails in den Tagen, die zählen ({days}): {used} von höchstens {mails}.',
   awaits_event_until: 'Wartet auf das Ereignis „{event}“, höchstens bis {time}.',
   awaits_filtered_until: 'Wartet auf das Ereignis „{event}“ mit {filter}, höchstens bis {time}.',
   awaits_event_change:

@@ -19,15 +19,27 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   'background-repeat': ['repeat', 'no-repeat', 'repeat-x', 'repeat-y'],
   'background-size': ['auto', 'cover', 'contain'],
 };
-/** The units that MJML accepts (https://documentation.mjml.io). Only the space between letters may be in em. */
+/** The units that MJML accepts (https://documentation.mjml.io), also by the id of the property. A line height may have none. */
 const UNITS = ['px', '%'];
-const LETTER_UNITS = ['px', 'em'];
+const UNITS_OF: Readonly<Record<string, readonly string[]>> = {
+  'letter-spacing': ['px', 'em'],
+  'line-height': ['', 'px', '%'],
+};
 /** Properties that MJML does not have. */
 const UNKNOWN = ['max-width', 'min-height', 'margin'];
 /** The properties of a part of a text, such as a link. */
 const OF_TEXT = ['font-family', 'font-size', 'font-weight', 'font-style', 'color', 'text-decoration'];
 /** The properties of a group of sections. */
-const OF_WRAPPER = ['padding', 'background-color', 'background-url', 'background-repeat', 'background-size', 'border'];
+const OF_WRAPPER = [
+  'padding',
+  'text-align',
+  'background-color',
+  'background-url',
+  'background-repeat',
+  'background-size',
+  'border-radius',
+  'border',
+];
 /** The settings that readers of the mail notice. */
 const SETTINGS = new Set(['href', 'alt', 'src', 'name', 'mode', 'full-width', 'hamburger']);
 
@@ -58,7 +70,7 @@ function adapt(property: Property): void {
       'options',
       choices.map((choice) => ({ id: choice })),
     );
-  if (property.get('units')?.length > 0) property.set('units', id === 'letter-spacing' ? LETTER_UNITS : UNITS);
+  if (property.get('units')?.length > 0) property.set('units', UNITS_OF[id] ?? UNITS);
   const value = property.getDefaultValue();
   const placeholder = /^\d/.test(value)
     ? value
