@@ -85,16 +85,16 @@ function namedDelimiter(head: string): string | null {
 function findDelimiter(head: Head): string {
   const detected = detectDelimiter(head.text);
   const namesEmail = (delimiter: string) => {
-    try {
-      const { rows } = parseHead(head, delimiter);
-      return rows[countTitles(rows)]?.some(isEmailHeading) ?? false;
-    } catch (error) {
-      // The file is no CSV with this delimiter, for example because a quote is never closed.
-      if (error instanceof CsvError) return false;
-      throw error;
-    }
+    const { rows } = parseHead(head, delimiter);
+    return rows[countTitles(rows)]?.some(isEmailHeading) ?? false;
   };
-  return [detected, ...DELIMITERS].find(namesEmail) ?? detected;
+  try {
+    return [detected, ...DELIMITERS].find(namesEmail) ?? detected;
+  } catch (error) {
+    // Reading the header row says what is wrong with the file, if it is no CSV with the detected delimiter either.
+    if (error instanceof CsvError) return detected;
+    throw error;
+  }
 }
 
 /**
