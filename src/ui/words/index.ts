@@ -96,7 +96,7 @@ export class Language {
   /** Returns a sentence as `sentence` does, with a full stop at its end, for a place where it is the last or the only one of a text. */
   fullSentence(said: Said): string {
     const text = this.sentence(said);
-    return text === '' || /[.!?…][)”“"’]*$/.test(text) ? text : `${text}.`;
+    return text === '' || /[.!?\u2026][)\u201d\u201c"\u2019]*$/.test(text) ? text : `${text}.`;
   }
 
   /** Returns a value of a sentence as a text. The value of `file_too_large` is a number of bytes. */
