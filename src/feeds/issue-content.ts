@@ -1,5 +1,7 @@
 /** Makes the mail for feed items: fills in the feed's placeholders in its template and its subject. */
+
 import { escapeHtml } from '../delivery/content/merge.ts';
+import { LEFT_OUT } from '../delivery/mime/build.ts';
 import { MEBIBYTE } from '../units.ts';
 import type { FeedItem } from './feed-item.ts';
 
@@ -133,13 +135,9 @@ function take(room: Room, characters: number): void {
   if (room.left < 0) throw new NoRoom();
 }
 
-/** Matches the characters that are left out when a mail is built (src/delivery/mime/build.ts). */
-const LEFT_OUT = /[\ufdd0-\ufdef\ufeff]/g;
-
 /**
  * Returns a text in which nothing is taken for a placeholder, so that a feed cannot obtain values of contacts. U+2060 between
- * the parentheses is invisible. Characters that are left out later are left out before that, because a placeholder could appear where they
- * were.
+ * the parentheses is invisible. Characters that mails leave out are removed first, because a placeholder could appear where they were.
  */
 function inert(text: string): string {
   return text

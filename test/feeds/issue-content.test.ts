@@ -34,7 +34,7 @@ t.test('what a feed says is text: no markup, and no placeholder, wherever it is 
     author: '(email))',
   });
   // These characters are no text, so they are left out of mails.
-  const invisible = item('(\ufdd0(email)) (\ufeff(email)) ((email)\ufdef)', { summary: '(\ufdd0' });
+  const invisible = item('(\ufdd0(email)) (\x01(email)) (\ufeff(email)) ((email)\ufdef)', { summary: '(\ufdd0' });
   const { subject, html } = made(
     '((items))<a href="((item_link))" title="((item_title))">((item_title))</a> ((item_summary))(email)) (((item_author))((items_end)) <p>((email))</p>',
     [evil, invisible],

@@ -27,6 +27,10 @@ import {
 import { plainText } from '../content/plain-text.ts';
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
 
+/** Matches the characters that are left out of mails: control characters, and others that are no text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
+export const LEFT_OUT = /[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g;
+
 /**
  * Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which compiles in a worker thread with
  * limits.
@@ -113,8 +117,7 @@ function withPublicPictures(code: string, publicUrl: string): string {
  * fifth of many templates, unless the page may display it.
  */
 function tidy(html: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
-  const clean = html.replace(/\r\n?/g, '\n').replace(/[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g, '');
+  const clean = html.replace(/\r\n?/g, '\n').replace(LEFT_OUT, '');
   if (/<pre|<textarea|white-space/i.test(clean)) return clean;
   return clean.replace(/^[ \t]+/gm, '').replace(/\n{2,}/g, '\n');
 }
