@@ -1,7 +1,6 @@
 /** Makes the mail for feed items: fills in the feed's placeholders in its template and its subject. */
-
+import { LEFT_OUT } from '../delivery/content/left-out.ts';
 import { escapeHtml } from '../delivery/content/merge.ts';
-import { LEFT_OUT } from '../delivery/mime/build.ts';
 import { MEBIBYTE } from '../units.ts';
 import type { FeedItem } from './feed-item.ts';
 

@@ -6,6 +6,7 @@ import { MEBIBYTE } from '../../units.ts';
 import { type Content, ContentError, type ContentSource } from '../content/compiled-content.ts';
 import { FOOTER_LINK_MARK, footerFor, footerLinkPlaceholder, topLinkFor } from '../content/footer.ts';
 import { decodeText, findHtmlRegions, htmlConditionProblem, isLink, type Region } from '../content/html-regions.ts';
+import { LEFT_OUT } from '../content/left-out.ts';
 import { withBlockNames, withLinkParameters } from '../content/link-rules.ts';
 import { escapeHtml } from '../content/merge.ts';
 import { parseMjml, renderMjml } from '../content/mjml.ts';
@@ -26,10 +27,6 @@ import {
 } from '../content/placeholders.ts';
 import { plainText } from '../content/plain-text.ts';
 import { TRAP_LINK, trapHtml } from '../links/trap-link.ts';
-
-/** Matches the characters that are left out of mails: control characters, and others that are no text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
-export const LEFT_OUT = /[\0-\x08\v\f\x0e-\x1f\ufdd0-\ufdef\ufeff]/g;
 
 /**
  * Compiles content in the calling thread. Templates may be huge or hostile, so use `compileContent`, which compiles in a worker thread with
