@@ -310,7 +310,10 @@ function PeopleTable({
             {canChoose && (
               <th scope="col" class="choose">
                 <span class="visually-hidden">{language.say('contacts.choose')}</span>
-                <input type="checkbox" data-choose-all aria-label={language.say('contacts.chooseAll')} hidden />
+                <label class="choose-all">
+                  <input type="checkbox" data-choose-all hidden />
+                  <span>{language.say('contacts.chooseAll')}</span>
+                </label>
               </th>
             )}
             <th scope="col">{language.say('contacts.name')}</th>
