@@ -47,8 +47,10 @@ const SETTINGS = new Set(['href', 'alt', 'src', 'name', 'mode', 'full-width', 'h
 export function adaptPanels(editor: Editor, { fonts }: Brand): void {
   const styles = editor.StyleManager;
   for (const property of UNKNOWN) styles.removeProperty('dimension', property);
-  for (const property of styles.getSectors({ array: true }).flatMap((sector) => sector.getProperties()))
-    adapt(property);
+  for (const sector of styles.getSectors({ array: true })) {
+    sector.setOpen(true);
+    for (const property of sector.getProperties()) adapt(property);
+  }
   const options = fonts.map(({ name, stack }) => ({ id: stack, label: name }));
   styles.getProperty('typography', 'font-family')?.set({ type: 'select', options });
   for (const type of ['default', 'text', 'link'])
