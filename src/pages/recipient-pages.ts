@@ -49,7 +49,7 @@ export function installPageRules(app: FastifyInstance): void {
 
 /** Registers the public pages that links in mails open. */
 export async function recipientPages(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
-  await unsubscribePage(app, source);
+  await unsubscribePage(app, source, clock);
   await trackingPages(app, source, clock);
   await webCopyPage(app, source);
   await picturePages(app, source);

@@ -10,6 +10,9 @@ import { sendPublicPage } from '../http/pages/document.tsx';
 import { messagePage, pageRoute, unknownLink } from '../http/pages/layout.ts';
 import { chooseWords, type PageWords } from '../http/pages/words/index.ts';
 import { type FormBody, MALFORMED, textList } from '../http/requests/form-fields.ts';
+import type { Clock } from '../time/clock.ts';
+import { HOUR_MS } from '../units.ts';
+import { FloodLimit } from './flood-limit.ts';
 import { MAX_GROUPS, type Preferences } from './preferences.ts';
 import type { RecipientSource } from './recipient-source.ts';
 
@@ -18,8 +21,16 @@ interface ByToken {
   Body: FormBody | undefined;
 }
 
+/**
+ * How often a recipient can subscribe to something again or allow recording in an hour. Each change is written to the consent log for good,
+ * so whoever has the link could fill the disk by unsubscribing and subscribing in turn.
+ */
+const MAX_SUBSCRIBING = 30;
+
 /** Registers the preference page and one-click unsubscribing. */
-export async function unsubscribePage(app: FastifyInstance, source: RecipientSource): Promise<void> {
+export async function unsubscribePage(app: FastifyInstance, source: RecipientSource, clock: Clock): Promise<void> {
+  const subscribingLimit = new FloodLimit(clock, { most: MAX_SUBSCRIBING, windowMs: HOUR_MS });
+
   pageRoute(app, '/u/shared', (_request, reply) => messagePage(reply, 'sharedCopy'));
 
   pageRoute<ByToken>(app, '/u/:token', async (request, reply) => {
@@ -35,9 +46,17 @@ export async function unsubscribePage(app: FastifyInstance, source: RecipientSou
     const ids = await source.readLink('unsubscribe', token);
     if (ids === null) return unknownLink(reply);
     const chosen = readChoice(request.body);
+    const isTooOften = SUBSCRIBING.includes(chosen.form) && subscribingLimit.count(String(ids.address)) === 'too many';
     const before = await source.readPreferences(ids, token);
     const words = chooseWords(reply, before.languages);
     const choice = { ...chosen, text: words.preferences.trackingText };
+    if (isTooOften) {
+      // Unsubscribing is never refused, so what was unchecked is left nevertheless.
+      const leaving = chosen.form === 'groups' ? { ...choice, form: 'leave' as const } : null;
+      const after = leaving === null ? before : await source.keepChoice(ids, token, before, leaving);
+      reply.code(429).header('retry-after', HOUR_MS / 1000);
+      return sendPreferences(reply, words, after, words.preferences.tooOften);
+    }
     // The page confirms a choice only after the choice is stored.
     const after = await source.keepChoice(ids, token, before, choice);
     return sendPreferences(reply, words, after, noticeOf(before, choice, words.preferences));
@@ -68,6 +87,9 @@ const FORMS: readonly unknown[] = [
   'untrack',
   null,
 ] satisfies Choice['form'][];
+
+/** The forms with which a recipient can subscribe to something again or allow recording. All others only unsubscribe or refuse. */
+const SUBSCRIBING: readonly Choice['form'][] = ['groups', 'back', 'track'];
 
 function isForm(form: unknown): form is Choice['form'] {
   return FORMS.includes(form);

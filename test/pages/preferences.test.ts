@@ -66,6 +66,33 @@ t.test('choices are saved, logged and taken back; what was not on the page stays
   t.equal(countersOf(app).unsubscribes, 1);
 });
 
+t.test('whoever subscribes again and again can then only unsubscribe for an hour', async (t) => {
+  const { app, u } = await sentCampaign(t);
+  const save = (form: Record<string, unknown> | [string, string][]) => app.page('POST', u, { form });
+  const changes = () => app.db.prepare('SELECT count(*) FROM consent_log').pluck().get();
+  for (let times = 0; times < 15; times++) {
+    t.match(await save(choices()), { status: 200 });
+    t.match(await save(choices('1', '2')), { status: 200 });
+  }
+  t.equal(changes(), 60);
+  const refused = await save(choices('1'));
+  t.match(refused, { status: 429, text: 'choices very often', headers: { 'retry-after': '3600' } });
+  t.strictSame(groupsLeft(app), [2], 'what was unchecked is left');
+  t.match(await save(choices('1', '2')), { status: 429, text: 'choices very often' });
+  t.strictSame(groupsLeft(app), [2]);
+  t.match(await save({}), { status: 200, text: 'You are unsubscribed' });
+  t.match(await save({ form: 'none' }), { status: 200, text: 'You will get no more mail' });
+  t.match(await save({ form: 'back' }), { status: 429 });
+  t.strictSame(groupsLeft(app), [null, 1, 2]);
+  t.equal(changes(), 63);
+  t.match(await save({ form: 'untrack' }), { status: 200, text: 'no longer recorded' });
+  t.match(await save({ form: 'track' }), { status: 429 });
+  t.equal(changes(), 64);
+  app.clock.advance(3_600_000);
+  t.match(await save({ form: 'back' }), { status: 200, text: 'Welcome back' });
+  t.strictSame(groupsLeft(app), [1, 2]);
+});
+
 t.test('a form of the page in whatever shape is a choice or a mistake, never a failure of ours', async (t) => {
   const { app, u } = await sentCampaign(t);
   const save = async (form: [string, string][]) => (await app.page('POST', u, { form })).status;

@@ -15,8 +15,9 @@ import type { FormBody } from '../../http/requests/form-fields.ts';
 import { builtFile, builtUrls } from '../../http/static-files.ts';
 import type { Deps } from '../../operations/deps.ts';
 import { publicBrand } from '../../templates/brand/brand.ts';
+import { MINUTE_MS } from '../../units.ts';
 import { networkOf } from '../../users/throttle.ts';
-import { FloodLimit } from './flood-limit.ts';
+import { FloodLimit } from '../flood-limit.ts';
 import { filledForm, readFilled } from './read-filled.ts';
 import { ShownCounts } from './shown-counts.ts';
 
@@ -31,7 +32,9 @@ interface ByToken {
  */
 type Notice = 'again' | 'faulty' | 'busy' | 'unproven';
 const STATUSES = { again: 200, faulty: 422, busy: 429, unproven: 429 };
-// Seconds for the header Retry-After. The limit of `FloodLimit` is per minute, the other limits are per hour.
+/** The maximum number of forms that a network can submit per minute. Further ones are refused before the proof of work is verified. */
+const MAX_PER_MINUTE = 60;
+// Seconds for the header Retry-After: the limit above is per minute, the other limits are per hour.
 const MINUTE_S = 60;
 const HOUR_S = 60 * 60;
 /** How long a submitted form waits for the write lock while many are submitted at once. */
@@ -42,7 +45,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
   const { db, lock, config, clock, tokens, wake } = deps;
   const challenges = new Challenges(tokens);
   const shownCounts = new ShownCounts(app, deps);
-  const floodLimit = new FloodLimit(clock);
+  const floodLimit = new FloodLimit(clock, { most: MAX_PER_MINUTE, windowMs: MINUTE_MS });
   const findForm = (token: string): BrandedForm | undefined => {
     const form = findFormByToken(db, tokens, token);
     return form && { ...form, brand: publicBrand(db, form.user_id) };
@@ -63,7 +66,7 @@ export async function formRoutes(app: FastifyInstance, deps: Deps): Promise<void
     if (isOff(form)) return statePage(reply.code(409), form, form.off_text);
     const body: FormBody = request.body ?? Object.create(null);
     const filled = readFilled(readShown(db, form), body);
-    if (floodLimit.countSubmission(networkOf(request.ip)) === 'too many')
+    if (floodLimit.count(networkOf(request.ip)) === 'too many')
       return sendForm(reply.header('retry-after', MINUTE_S), form, filled.values, new Map(), 'busy');
     // Only a bot fills in the trap field. The bot gets the same reply as if the form was accepted.
     if (body[TRAP] !== undefined && body[TRAP] !== '') return reply.redirect(`/f/${token}/sent`, 303);

@@ -64,6 +64,8 @@ export const de: typeof en = {
     getsNothing: (email) => `${email} bekommt keine E-Mails von uns.`,
     back: 'Wieder E-Mails bekommen',
     saved: 'Ihre Auswahl ist gespeichert.',
+    tooOften:
+      'Sie haben Ihre Auswahl sehr oft geändert. Abmelden können Sie sich weiterhin; warten Sie bitte eine Stunde, bevor Sie etwas anderes wählen.',
     unsubscribedAll: 'Sie bekommen keine E-Mails mehr von uns.',
     subscribedAgain: 'Willkommen zurück. Bitte prüfen Sie unten Ihre Auswahl.',
     trackingTitle: 'Öffnungen und Klicks',

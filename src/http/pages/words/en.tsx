@@ -66,6 +66,8 @@ export const en = {
     getsNothing: (email: string) => `${email} gets no mail from us at all.`,
     back: 'Get mail again',
     saved: 'Your choices are saved.',
+    tooOften:
+      'You have changed your choices very often. You can still unsubscribe, but please wait an hour before you choose anything else.',
     unsubscribedAll: 'You will get no more mail from us.',
     subscribedAgain: 'Welcome back. Please check your choices below.',
     trackingTitle: 'Opens and clicks',

@@ -62,6 +62,8 @@ export const es: typeof en = {
     getsNothing: (email) => `${email} no recibe ningún correo nuestro.`,
     back: 'Volver a recibir correos',
     saved: 'Tu selección se ha guardado.',
+    tooOften:
+      'Has cambiado tu selección muchas veces. Aún puedes darte de baja, pero espera una hora antes de elegir otra cosa.',
     unsubscribedAll: 'No recibirás más correos nuestros.',
     subscribedAgain: 'Te damos la bienvenida de nuevo. Revisa tu selección más abajo.',
     trackingTitle: 'Aperturas y clics',

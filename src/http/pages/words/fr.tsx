@@ -62,6 +62,8 @@ export const fr: typeof en = {
     getsNothing: (email) => `${email} ne reçoit aucun e-mail de notre part.`,
     back: 'Recevoir à nouveau des e-mails',
     saved: 'Vos choix sont enregistrés.',
+    tooOften:
+      'Vous avez modifié vos choix très souvent. Vous pouvez toujours vous désabonner, mais veuillez attendre une heure avant de choisir autre chose.',
     unsubscribedAll: 'Vous ne recevrez plus d’e-mails de notre part.',
     subscribedAgain: 'Bon retour parmi nous. Veuillez vérifier vos choix ci-dessous.',
     trackingTitle: 'Ouvertures et clics',

@@ -62,6 +62,8 @@ export const it: typeof en = {
     getsNothing: (email) => `${email} non riceve nessuna e-mail da noi.`,
     back: 'Ricevi di nuovo le e-mail',
     saved: 'Le tue scelte sono salvate.',
+    tooOften:
+      'Hai modificato le tue scelte molto spesso. Puoi ancora annullare l’iscrizione, ma attendi un’ora prima di scegliere altro.',
     unsubscribedAll: 'Non riceverai più e-mail da noi.',
     subscribedAgain: 'Bentornato. Controlla le tue scelte qui sotto.',
     trackingTitle: 'Aperture e clic',

@@ -62,6 +62,8 @@ export const nl: typeof en = {
     getsNothing: (email) => `${email} krijgt geen e-mail van ons.`,
     back: 'Weer e-mail ontvangen',
     saved: 'Je keuzes zijn opgeslagen.',
+    tooOften:
+      'Je hebt je keuzes erg vaak gewijzigd. Afmelden kan nog steeds, maar wacht een uur voordat je iets anders kiest.',
     unsubscribedAll: 'Je krijgt geen e-mail meer van ons.',
     subscribedAgain: 'Welkom terug. Controleer hieronder je keuzes.',
     trackingTitle: 'Openen en klikken',

@@ -60,6 +60,8 @@ export const pl: typeof en = {
     getsNothing: (email) => `${email} nie otrzymuje od nas żadnych wiadomości.`,
     back: 'Chcę znów otrzymywać wiadomości',
     saved: 'Twój wybór został zapisany.',
+    tooOften:
+      'Ustawienia zostały zmienione bardzo wiele razy. Nadal można wypisać się z listy, ale przed każdą inną zmianą prosimy odczekać godzinę.',
     unsubscribedAll: 'Nie będziesz już otrzymywać od nas wiadomości.',
     subscribedAgain: 'Witamy ponownie. Sprawdź swój wybór poniżej.',
     trackingTitle: 'Otwarcia i kliknięcia',

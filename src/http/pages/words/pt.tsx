@@ -60,6 +60,8 @@ export const pt: typeof en = {
     getsNothing: (email) => `${email} não recebe nenhum e-mail nosso.`,
     back: 'Voltar a receber e-mails',
     saved: 'As suas escolhas foram guardadas.',
+    tooOften:
+      'Alterou as suas escolhas muitas vezes. Continua a poder cancelar a subscrição, mas aguarde uma hora antes de escolher outra coisa.',
     unsubscribedAll: 'Não receberá mais e-mails nossos.',
     subscribedAgain: 'Bem-vindo de volta. Verifique as suas escolhas abaixo.',
     trackingTitle: 'Aberturas e cliques',
