@@ -3,6 +3,7 @@ import { Failure, unavailable } from '../errors/failure.ts';
 import { sentence } from '../errors/sentences.ts';
 
 const tooMany = () => new Failure(429, sentence('too_many_templates'));
+const tooManyImports = () => new Failure(429, sentence('too_many_imports'));
 
 interface Tasks {
   running: number;
@@ -39,6 +40,12 @@ export function limitPerKey({ most = Number.POSITIVE_INFINITY, refusal = unavail
  * them would make other accounts wait for an hour.
  */
 export const withinShare = limitPerKey({ most: 3, refusal: tooMany, atOnce: 3 });
+
+/**
+ * Runs uploads of files with contacts: twenty of an account at once, and a further one is answered 429. Each file takes space on the disk until
+ * it is imported, and imports run one after the other.
+ */
+export const withinUploads = limitPerKey({ most: 20, refusal: tooManyImports, atOnce: 20 });
 
 /** Runs an account's tasks one after the other: tasks that check for space and then use it, and tasks that need much memory. */
 export const inTurn = limitPerKey();

@@ -108,3 +108,29 @@ t.test('an account has so many mails to be shown at a time, which keeps no other
   await show('/single-send/mail');
   t.equal(done.at(-1), '/single-send/mail 200', 'afterwards there is room again');
 });
+
+t.test('an account uploads twenty files with contacts at once, which keeps no other account waiting', async (t) => {
+  const app = await startApp(t);
+  await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Ours' });
+  await mustSucceed(t, app.two)('/contacts-type/add', { name: 'Theirs' });
+  const file = { filename: 'contacts.csv', content: 'email\na@example.com\n' };
+  const upload = (caller: Caller, path: string, type: number) =>
+    caller.call('POST', path, {
+      multipart: [
+        ['contact_type_id', String(type)],
+        ['file', file],
+      ],
+    });
+  const paths = Array.from({ length: 24 }, (_, at) =>
+    at % 2 === 0 ? '/contacts/upload-csv' : '/contacts/imports/look',
+  );
+  const uploads = paths.map((path) => upload(app.one, path, 1));
+  const theirs = await upload(app.two, '/contacts/upload-csv', 2);
+  t.equal(theirs.status, 200);
+  const answers = await Promise.all(uploads);
+  const refused = answers.filter(({ status }) => status === 429);
+  t.equal(refused.length, 4);
+  t.match(refused[0]?.body.errors, /^Too many imports are under way/);
+  t.equal(answers.filter(({ status }) => status === 200).length, 20);
+  t.equal((await upload(app.one, '/contacts/upload-csv', 1)).status, 200, 'and further ones afterwards');
+});

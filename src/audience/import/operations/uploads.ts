@@ -13,6 +13,7 @@ import { conflict, Failure, invalid, notFound } from '../../../errors/failure.ts
 import { messages } from '../../../errors/field-errors.ts';
 import { sentence } from '../../../errors/sentences.ts';
 import { english, readStored } from '../../../errors/stored.ts';
+import { withinUploads } from '../../../http/account-share.ts';
 import { readFileUpload } from '../../../http/requests/file-upload.ts';
 import { normalize } from '../../../http/requests/normalize.ts';
 import {
@@ -462,8 +463,15 @@ export const FileForm = Type.Object({
   }),
 });
 
-/** Imports the CSV file of a form. Returns the id of the import. Throws 413 and 422, the latter also if no row is valid. */
-export async function importCsv({ db, config, accountId, importer }: Context, form: FastifyRequest): Promise<number> {
+/**
+ * Imports the CSV file of a form. Returns the id of the import. Throws 413, 429 if too many uploads of the account are under way, and 422, also
+ * if no row is valid.
+ */
+export function importCsv(context: Context, form: FastifyRequest): Promise<number> {
+  return withinUploads(context.accountId, () => importUpload(context, form));
+}
+
+async function importUpload({ db, config, accountId, importer }: Context, form: FastifyRequest): Promise<number> {
   const folder = await makeUploadFolder(config.DATABASE_PATH);
   try {
     const path = join(folder, 'contacts.csv');
@@ -501,8 +509,15 @@ export async function importCsv({ db, config, accountId, importer }: Context, fo
   }
 }
 
-/** Stores the file of a form, which is a CSV file or the export of another service, and inspects its columns. Throws 413 and 422. */
-export async function inspectFile(context: Context, form: FastifyRequest): Promise<Upload> {
+/**
+ * Stores the file of a form, which is a CSV file or the export of another service, and inspects its columns. Throws 413, 422, and 429 if too
+ * many uploads of the account are under way.
+ */
+export function inspectFile(context: Context, form: FastifyRequest): Promise<Upload> {
+  return withinUploads(context.accountId, () => inspectUpload(context, form));
+}
+
+async function inspectUpload(context: Context, form: FastifyRequest): Promise<Upload> {
   const { db, clock, config, accountId, imports } = context;
   const folder = await makeUploadFolder(config.DATABASE_PATH);
   try {
