@@ -66,7 +66,7 @@ export function problemsAt({ problems = {}, problem }: Partial<Omit<Refusal, 'te
   return problem ? { [fieldName]: [problem] } : problems;
 }
 
-/** Performs the operation of a form. Throws failures that a form cannot show: those with status 403, 404, and 500 or above. */
+/** Performs the operation of a form. Throws failures that a form cannot show: those with status 401, 403, 404, and 500 or above. */
 export function attempt<Input extends TObject, Output>(
   request: FastifyRequest,
   operation: Operation<Input, Output>,
@@ -83,7 +83,7 @@ export async function attemptWith<Output>(
   try {
     return { output: await work(contextOf(request)) };
   } catch (error) {
-    if (!(error instanceof Failure) || [403, 404].includes(error.status) || error.status >= 500) throw error;
+    if (!(error instanceof Failure) || [401, 403, 404].includes(error.status) || error.status >= 500) throw error;
     return refusalOf(error, languageOf(request, viewerOf(request)));
   }
 }

@@ -10,6 +10,7 @@ import { limitPerKey } from '../http/account-share.ts';
 import { readSession } from '../http/cookies.ts';
 import { messagePage, unknownPage } from '../http/pages/layout.ts';
 import { isSameOrigin } from '../http/same-origin.ts';
+import { callerWithSession, requireAccess } from '../operations/callers.ts';
 import { isOperator } from '../users/operators.ts';
 import { loginPath } from '../users/screens/sign-in/next-page.ts';
 import type { Session } from '../users/sessions.ts';
@@ -24,12 +25,22 @@ export function guardPages(app: FastifyInstance): void {
     else next(new Failure(403, sentence('other_site')));
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) =>
-    answerError(error, request, reply, findViewer(request)),
+    error instanceof Failure && error.status === 401
+      ? askToSignIn(request, reply)
+      : answerError(error, request, reply, findViewer(request)),
   );
 }
 
-/** Redirects visitors who are not signed in to the sign-in page, which leads back to the requested page. */
+/**
+ * Redirects visitors who are not signed in to the sign-in page, which leads back to the requested page. Uploads check the session again once
+ * the file has arrived, and the role that the route's config states, by default that of an editor.
+ */
 export function requireSignIn(app: FastifyInstance): void {
+  app.decorateRequest('requireCaller', function () {
+    this.session = readSession(this, app.deps);
+    if (this.session === null) throw new Failure(401, 'The session has ended');
+    requireAccess({ role: 'editor', ...this.routeOptions.config }, callerWithSession(this.session, this.ip));
+  });
   app.addHook('onRequest', (request, reply, next) => {
     if (request.session !== null) next();
     else askToSignIn(request, reply);

@@ -5,9 +5,10 @@ import { COMMAND_LINE } from '../../src/users/audit.ts';
 import { endSessionsOf } from '../../src/users/sessions.ts';
 import { changeUser } from '../../src/users/users.ts';
 import { type Caller, type CallOptions, startApp, type TestApp } from '../support/app.ts';
-import { sendCampaign } from '../support/campaign.ts';
+import { mustSucceed, sendCampaign } from '../support/campaign.ts';
 import { type Operation, operationsOf, readDocument } from '../support/openapi-operations.ts';
 import { addPerson, callerOf, cookieOf, FROM_PAGE } from '../support/people.ts';
+import { png } from '../support/pictures.ts';
 
 const HOUR = 3_600_000;
 /** GETs that change something, as the contract has them. */
@@ -294,4 +295,54 @@ t.test('a page does nothing for whoever is signed out, or may do it no more, whi
   t.strictSame(await send('/sending/release', signOut), [303, '/login']);
   t.strictSame(await send('/settings/lists', lower), [403, undefined]);
   t.equal(app.db.prepare('SELECT count(*) FROM contact_types').pluck().get(), 1);
+});
+
+t.test('a file is not taken from whoever is signed out, or may upload it no more, while it arrives', async (t) => {
+  const app = await startApp(t);
+  const editor = addPerson(app, 'editor');
+  const owner = addPerson(app, 'owner');
+  await mustSucceed(t, app.one)('/contacts-type/add', { name: 'Readers' });
+  const send = async (url: string, headers: Record<string, string>, file: Buffer, meanwhile: () => unknown) => {
+    const fields = '--x\r\nContent-Disposition: form-data; name="contact_type_id"\r\n\r\n1\r\n';
+    const head = `${fields}--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n`;
+    const parts = async function* () {
+      yield Buffer.from(head);
+      await meanwhile();
+      yield file;
+      yield Buffer.from('\r\n--x--\r\n');
+    };
+    const { statusCode, headers: answered } = await app.fastify.inject({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'content-type': 'multipart/form-data; boundary=x', 'transfer-encoding': 'chunked' },
+      payload: Readable.from(parts()),
+    });
+    return [statusCode, answered.location];
+  };
+  const asEditor = () => ({ ...FROM_PAGE, cookie: cookieOf(app, editor) });
+  const csv = Buffer.from('email\na@example.com\n');
+  const setRole = (role: 'viewer' | 'editor') =>
+    changeUser(app.drizzle, editor, { name: '', role }, COMMAND_LINE, app.clock.now());
+  const signOut = () => endSessionsOf(app.drizzle, editor.id);
+  const contacts = () => app.db.prepare('SELECT count(*) FROM contacts').pluck().get();
+  const pictures = () => app.db.prepare('SELECT count(*) FROM pictures').pluck().get();
+
+  t.strictSame(await send('/images', asEditor(), png(), signOut), [303, '/login']);
+  t.strictSame(await send('/contacts/import', asEditor(), csv, signOut), [303, '/login']);
+  t.match(await send('/images', asEditor(), png(), () => setRole('viewer')), [403]);
+  setRole('editor');
+  t.strictSame(
+    await send('/settings/backup/upload', { ...FROM_PAGE, cookie: cookieOf(app, owner) }, csv, () =>
+      endSessionsOf(app.drizzle, owner.id),
+    ),
+    [303, '/login'],
+  );
+  t.match(await send('/api/contacts/upload-csv', asEditor(), csv, signOut), [401]);
+  t.match(await send('/api/pictures/upload', asEditor(), png(), () => setRole('viewer')), [403]);
+  setRole('editor');
+  t.strictSame([contacts(), pictures()], [0, 0], 'nothing is stored');
+
+  t.strictSame(await send('/images', asEditor(), png(), () => undefined), [303, '/images']);
+  t.match(await send('/api/contacts/upload-csv', asEditor(), csv, () => undefined), [200]);
+  t.strictSame([contacts(), pictures()], [1, 1]);
 });

@@ -22,7 +22,7 @@ export interface FileUpload {
 
 /**
  * Reads a form and writes its field `file` to `path`; the other fields may come before or after it. Throws 413 beyond `maxBytes`, or if the
- * other fields are too many or too long.
+ * other fields are too many or too long, and 401 or 403 if the caller lost the right to upload while the file arrived.
  */
 export async function readFileUpload(request: FastifyRequest, path: string, maxBytes: number): Promise<FileUpload> {
   const errors = new FieldErrorCollector();
@@ -44,6 +44,8 @@ export async function readFileUpload(request: FastifyRequest, path: string, maxB
       }
     }
   }
+  // A file may take an hour to arrive. Meanwhile the keys may be revoked, the session ended, or the user's role lowered.
+  request.requireCaller();
   if (isTooLarge) throw new Failure(413, { file: [sentence('file_too_large', { count: maxBytes })] });
   if (fileName === undefined || fileName === '') errors.add('file', messages.required('file'));
   return { fileName: (fileName ?? '').slice(0, 255), fields: assembleFields(pairs), errors };

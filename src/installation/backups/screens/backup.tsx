@@ -38,7 +38,7 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
     );
   });
 
-  app.post('/settings/backup/upload', { config: { upload: true } }, async (request, reply) => {
+  app.post('/settings/backup/upload', { config: { upload: true, role: 'owner', isForOperators: true } }, async (request, reply) => {
     const uploaded = await attemptWith(request, ({ backups }) => receiveBackup(backups, request));
     if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.text);
     return reply.redirect('/settings/backup', 303);
