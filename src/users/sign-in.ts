@@ -95,9 +95,8 @@ export class SignIns {
       .where(eq(users.id, Number(id)))
       .get();
     if (user === undefined || fingerprint(user) !== passwordPrint) return { outcome: 'refused' };
-    const result = await this.#limited(user, `${user.normalized_email} code`, caller, async () =>
-      useCode(this.#db, user, code, actorOf(user, caller), now),
-    );
+    const check = async () => useCode(this.#db, user, code, actorOf(user, caller), now);
+    const result = await this.#limited(user, `${user.normalized_email} code`, caller, check, true);
     return result === 'right' ? this.signIn(user, caller) : result;
   }
 
@@ -148,9 +147,10 @@ export class SignIns {
     countedAs: string,
     { address }: Caller,
     check: (turn: 'first' | 'last') => Promise<boolean>,
+    isCode = false,
   ): Promise<'right' | { outcome: 'refused' } | { outcome: 'wait'; seconds: number }> {
     const isKnown = hasSignedInFrom(this.#db, user?.id ?? 0, address);
-    const attempt: Attempt = { address, user: countedAs, isKnown };
+    const attempt: Attempt = { address, user: countedAs, isKnown, isCode };
     const waitMs = this.#throttle.begin(attempt);
     if (waitMs > 0) return { outcome: 'wait', seconds: Math.ceil(waitMs / 1000) };
     if (await check(isKnown ? 'first' : 'last')) {

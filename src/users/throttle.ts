@@ -15,6 +15,11 @@ const FREE_ATTEMPTS = 5;
  */
 const MAX_WAIT_MS = { address: 15 * MINUTE_MS, user: 60_000, known: 60_000 };
 type CountKind = keyof typeof MAX_WAIT_MS;
+/**
+ * The longest wait for the `user` and `known` counts of codes. Only somebody who knows the password can raise these counts, so the wait is
+ * long: six digits could be guessed within months at one attempt per minute.
+ */
+const MAX_CODE_WAIT_MS = 30 * MINUTE_MS;
 /** A count is forgotten if there was no attempt for this time. */
 const FORGET_MS = HOUR_MS;
 /** The maximum number of counts of each kind. If there are more, the count that is unused for longest is forgotten. */
@@ -36,6 +41,8 @@ export interface Attempt {
   user: string;
   /** True if the user has signed in from the network address before. */
   isKnown: boolean;
+  /** True if the attempt is with a code after the right password. */
+  isCode?: boolean;
 }
 
 export class Throttle {
@@ -55,7 +62,7 @@ export class Throttle {
     const keys = keysOf(attempt);
     const wait = Math.max(...keys.map(([kind, key]) => (this.#current(kind, key, now)?.waitUntil ?? 0) - now));
     if (wait > 0) return wait;
-    for (const [kind, key] of keys) this.#count(kind, key, now);
+    for (const [kind, key] of keys) this.#count(kind, key, now, longestWait(kind, attempt));
     return 0;
   }
 
@@ -69,16 +76,20 @@ export class Throttle {
     return count !== undefined && now - count.lastAt < FORGET_MS ? count : undefined;
   }
 
-  #count(kind: CountKind, key: string, now: number): void {
+  #count(kind: CountKind, key: string, now: number, longest: number): void {
     const counts = this.#counts[kind];
     const attempts = (this.#current(kind, key, now)?.attempts ?? 0) + 1;
-    const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), MAX_WAIT_MS[kind]);
+    const wait = attempts < FREE_ATTEMPTS ? 0 : Math.min(1000 * 2 ** (attempts - FREE_ATTEMPTS), longest);
     // The count is inserted anew, so that the first key of the map is the one that is unused for longest.
     counts.delete(key);
     counts.set(key, { attempts, lastAt: now, waitUntil: now + wait });
     const [oldest] = counts.keys();
     if (counts.size > MAX_COUNTS && oldest !== undefined) counts.delete(oldest);
   }
+}
+
+function longestWait(kind: CountKind, { isCode = false }: Attempt): number {
+  return isCode && kind !== 'address' ? MAX_CODE_WAIT_MS : MAX_WAIT_MS[kind];
 }
 
 function keysOf({ address, user, isKnown }: Attempt): [CountKind, string][] {

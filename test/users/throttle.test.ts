@@ -39,6 +39,25 @@ t.test('guesses at a user from many addresses slow down that user by a minute at
   t.equal(throttle.begin(from('203.0.113.1', 'bob@example.org')), 0, 'others are not concerned');
 });
 
+t.test('guesses at the code of a user whose password is known wait up to half an hour', async (t) => {
+  for (const isKnown of [false, true]) {
+    const { clock, throttle } = setUp();
+    const code = (address: string) => ({ ...from(address, 'ann@example.org code', isKnown), isCode: true });
+    let guesses = 0;
+    for (const end = clock.monotonic() + 24 * 60 * MINUTE; clock.monotonic() < end; ) {
+      const address = isKnown ? '192.0.2.1' : `198.51.100.${guesses}`;
+      // A right password makes the count of the address as at first.
+      throttle.succeed(from(address));
+      const wait = throttle.begin(code(address));
+      t.ok(wait <= 30 * MINUTE);
+      clock.advance(wait);
+      if (wait === 0) guesses++;
+    }
+    t.ok(guesses < 80, `${guesses} guesses in a day`);
+    t.ok(throttle.begin(from('203.0.113.1')) <= MINUTE, 'the password has a count of its own');
+  }
+});
+
 t.test('a user who signed in from an address before does not wait because of strangers', async (t) => {
   const { clock, throttle } = setUp();
   for (let at = 0; at < 100; at++) clock.advance(throttle.begin(from('198.51.100.1')));
