@@ -150,7 +150,7 @@ function Timeline({
       {!isAnybody && (
         <p>
           <Badge tone={TONES[state]}>{language.say(`automations.forecast.${state}`)}</Badge>{' '}
-          {reason !== null && language.sentence(reason)}
+          {reason !== null && <span class="capitalized">{language.fullSentence(reason)}</span>}
         </p>
       )}
       {[awaits, change].map((said) => said !== null && <p key={String(said)}>{language.sentence(said)}</p>)}

@@ -48,7 +48,7 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
     <Card title={language.say('why.path')}>
       <p>
         <Badge tone="plain">{language.say(`automations.forecast.${state}`)}</Badge>{' '}
-        {reason !== null && language.sentence(reason)}
+        {reason !== null && <span class="capitalized">{language.fullSentence(reason)}</span>}
       </p>
       <ol class="timeline">
         {entered_at !== null && (
@@ -83,7 +83,7 @@ function Path({ state, reason, entered_at, steps, known }: Why & { known: readon
             {step.reply !== null && (
               <>
                 <br />
-                <bdi class="small">{language.sentence(step.reply)}</bdi>
+                <bdi class="small capitalized">{language.sentence(step.reply)}</bdi>
               </>
             )}
           </li>

@@ -89,7 +89,7 @@ function Outcome({ delivery }: Why) {
           </p>
           {delivery.reply !== null && (
             <p>
-              <bdi>{language.sentence(delivery.reply)}</bdi>
+              <bdi class="capitalized">{language.sentence(delivery.reply)}</bdi>
             </p>
           )}
           {delivery.due_at !== null && (

@@ -98,7 +98,7 @@ export function State({ webhook, now }: { webhook: Webhook; now: Date }) {
   return (
     <div>
       <Badge tone={tone}>{text}</Badge>
-      {reason !== null && <span class="second-line">{language.sentence(reason)}</span>}
+      {reason !== null && <span class="second-line">{language.fullSentence(reason)}</span>}
       {failures > 0 && failure !== '' && (
         <span class="second-line quiet-text browser">
           <Time at={at} now={now} />: {language.sentence(failure)}

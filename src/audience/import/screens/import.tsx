@@ -291,7 +291,7 @@ function Mapping({ upload, choices, type = '', newType, problems }: ColumnsForm)
   return (
     <form method="post" action={`/contacts/import/${upload.id}`} class="import-mapping stack">
       {upload.notes.map((note) => (
-        <Notice key={String(note)}>{language.sentence(note)}</Notice>
+        <Notice key={String(note)}>{language.fullSentence(note)}</Notice>
       ))}
       {problems?.mapping && (
         <Notice tone="bad" isNews>
@@ -365,7 +365,7 @@ function MigrationPlan({
     <div class="stack">
       {upload.notes.map((note) => (
         <Notice key={String(note)} tone="warn">
-          {language.sentence(note)}
+          {language.fullSentence(note)}
         </Notice>
       ))}
       <Card title={upload.file_name}>

@@ -62,7 +62,7 @@ export function PreviewPage({
         )}
         {figures && <Stats figures={figures} />}
         {[...(upload.migration === null ? [] : upload.notes), ...(preview?.notes ?? [])].map((note) => (
-          <Notice key={String(note)}>{language.sentence(note)}</Notice>
+          <Notice key={String(note)}>{language.fullSentence(note)}</Notice>
         ))}
         {preview?.automations.map(({ utr, automation_name: name, people: count, is_exact }) => (
           <Notice key={utr} tone="warn">

@@ -74,7 +74,7 @@ export function ImportProgress({ upload, report }: { upload: Upload; report: Imp
           />
         )}
         {figures && <Stats figures={figures} />}
-        {!isRunning && [...notes].map(([key, note]) => <Notice key={key}>{language.sentence(note)}</Notice>)}
+        {!isRunning && [...notes].map(([key, note]) => <Notice key={key}>{language.fullSentence(note)}</Notice>)}
         {!isRunning && report && <UndoUntil past={report} />}
         {!isRunning && (
           <div class="buttons">
