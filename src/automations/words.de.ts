@@ -68,7 +68,7 @@ export const automations: Translation<typeof english> = {
   'automations.recipe.review': 'Bitte um Bewertung',
   'automations.recipe.review.about': 'Eine Mail zehn Tage nach einem Kauf, und eine Erinnerung eine Woche später.',
   'automations.recipe.review.trigger':
-    'Ihr Shop muss für jeden Kontakt das Ereignis „purchase“ melden und kann „review“ melden, wenn ein Kontakt eine Bewertung geschrieben hat. Wählen Sie die Liste, für die die Automation gilt. Gefragt wird höchstens einmal in 90 Tagen.',
+    'Ihr Shop muss für jeden Kontakt das Ereignis „purchase“ melden und kann „review“ melden, wenn ein Kontakt eine Bewertung geschrieben hat. Wählen Sie die Liste, für die die Automation gilt. Jeder Kontakt wird höchstens einmal in 90 Tagen gefragt.',
   'automations.recipe.birthday': 'Geburtstag',
   'automations.recipe.birthday.about': 'Eine Mail mit Ihren besten Wünschen, am Tag selbst um 9:00 Uhr.',
   'automations.recipe.birthday.trigger':
@@ -508,7 +508,7 @@ export const automations: Translation<typeof english> = {
   'automations.refused': 'Nicht ausgeführt: {reason}',
   'automations.start': 'Starten',
   'automations.start.title': '„{name}“ starten?',
-  'automations.start.about': 'Von jetzt an bekommt jeder Kontakt, der zu „{name}“ kommt, diese Mails.',
+  'automations.start.about': 'Von jetzt an wird jeder Kontakt, der zu „{name}“ kommt, in diese Automation aufgenommen.',
   'automations.start.notThese': {
     one: '{count} Kontakt ist schon darin und wird nicht aufgenommen.',
     other: '{count} Kontakte sind schon darin und werden nicht aufgenommen.',

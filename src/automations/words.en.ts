@@ -493,7 +493,7 @@ export const automations = {
   'automations.refused': 'Not done: {reason}',
   'automations.start': 'Start',
   'automations.start.title': 'Start “{name}”?',
-  'automations.start.about': 'From now on, every contact who joins “{name}” gets these e-mails.',
+  'automations.start.about': 'From now on, every contact who joins “{name}” enters this automation.',
   'automations.start.notThese': {
     one: '{count} contact is there already and does not enter.',
     other: '{count} contacts are there already and do not enter.',

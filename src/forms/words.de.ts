@@ -7,7 +7,7 @@ export const forms: Translation<typeof english> = {
   'forms.new': 'Neues Formular',
   'forms.none.title': 'Noch keine Formulare',
   'forms.none.text':
-    'Ein Formular ist eine öffentliche Seite für Anmeldungen. Wer auf den Link in der Bestätigungsmail klickt, wird zum Kontakt.',
+    'Ein Formular ist eine öffentliche Seite für Anmeldungen. Wer mit dem Link in der Bestätigungsmail bestätigt, wird zum Kontakt.',
   'forms.noTypes.title': 'Noch keine Listen',
   'forms.noTypes.text': 'Kontakte, die bestätigen, kommen in eine Liste. Legen Sie zuerst eine Liste an.',
   'forms.toTypes': 'Listen öffnen',

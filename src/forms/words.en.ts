@@ -4,7 +4,7 @@ export const forms = {
   'forms.new': 'New form',
   'forms.none.title': 'No forms yet',
   'forms.none.text':
-    'A form is a public page for sign-ups. Visitors become contacts once they click the link in the confirmation e-mail.',
+    'A form is a public page for sign-ups. Visitors become contacts once they confirm with the link in the confirmation e-mail.',
   'forms.noTypes.title': 'No lists yet',
   'forms.noTypes.text': 'Contacts who confirm are added to a list. Create a list first.',
   'forms.toTypes': 'Open lists',

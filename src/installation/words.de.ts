@@ -115,8 +115,8 @@ export const installation: Translation<typeof english> = {
     other: '{count} wartende Mails werden sofort gesendet.',
   },
   'hold.due': {
-    one: '{count} fällige geplante Kampagne beginnt.',
-    other: '{count} fällige geplante Kampagnen beginnen.',
+    one: '{count} geplante Kampagne, deren Zeit schon vorbei ist, beginnt sofort.',
+    other: '{count} geplante Kampagnen, deren Zeit schon vorbei ist, beginnen sofort.',
   },
   'hold.text':
     'Auch Automationen gehen weiter. Brechen Sie vorher Kampagnen ab, die nicht gesendet werden dürfen, etwa solche, die Ihre Kontakte schon bekommen haben.',

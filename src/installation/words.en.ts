@@ -106,8 +106,8 @@ export const installation = {
   'hold.question': 'Resume sending now?',
   'hold.mails': { one: '{count} waiting e-mail is sent at once.', other: '{count} waiting e-mails are sent at once.' },
   'hold.due': {
-    one: '{count} scheduled campaign that is due starts.',
-    other: '{count} scheduled campaigns that are due start.',
+    one: '{count} scheduled campaign, whose time has passed, starts at once.',
+    other: '{count} scheduled campaigns, whose time has passed, start at once.',
   },
   'hold.text':
     'Automations continue too. First cancel campaigns that must not be sent, such as those that your contacts already got.',

@@ -30,7 +30,7 @@ export const senders: Translation<typeof english> = {
   'senders.field.city_id': 'Ort',
   'senders.hint.from_name': 'Etwa der Name Ihrer Firma.',
   'senders.hint.from_email':
-    'Eine neue Adresse bekommt eine Bestätigungsmail. Von der Adresse wird nichts gesendet, bevor der Link darin geöffnet ist.',
+    'Eine neue Adresse bekommt eine Bestätigungsmail. Von der Adresse wird nichts gesendet, bevor sie mit dem Link darin bestätigt ist.',
   'senders.hint.nickname': 'Nur Sie und Ihr Team sehen ihn, wenn Sie einen Absender wählen.',
   'senders.hint.company_address':
     'Straße und Hausnummer. Die Anschrift steht am Ende jeder Mail, wie es das Recht vieler Länder verlangt.',
@@ -44,7 +44,8 @@ export const senders: Translation<typeof english> = {
   'senders.hint.relay_id':
     'Wenn Sie einen SMTP-Server wählen, gehen die Mails dieses Absenders nur über diesen. Solange er nicht funktioniert, warten die Mails.',
   'senders.relay.any': 'Der erste, der funktioniert',
-  'senders.relay.unused': 'Diese Wahl hat keine Wirkung, solange auf dem Server SMTP_URL gesetzt ist.',
+  'senders.relay.unused':
+    'Diese Wahl hat keine Wirkung: Der SMTP-Server für alle Mails ist auf dem Server festgelegt, auf dem Sendlark läuft (SMTP_URL).',
   'senders.relay.only': 'Nur {name}',
   'senders.relay.waits': 'Die Mails dieses Absenders warten: {reply}',
   'senders.delete': 'Absender löschen',
@@ -90,12 +91,12 @@ export const senders: Translation<typeof english> = {
   'senders.none.text':
     'Ein Absender besteht aus dem Namen und der Adresse, von denen Ihre Mails kommen. Sie bestätigen die Adresse mit einem Link, den Sendlark an sie schickt.',
   'senders.hint':
-    'Von einer Adresse wird nichts gesendet, bevor der Link in ihrer Bestätigungsmail geöffnet ist. Ohne SMTP-Server liegt diese Mail im Test-Postausgang.',
+    'Von einer Adresse wird nichts gesendet, bevor sie mit dem Link in ihrer Bestätigungsmail bestätigt ist. Ohne SMTP-Server liegt diese Mail im Test-Postausgang.',
   'domains.title': 'Domain-Authentifizierung',
   'domains.text':
     'Mailanbieter prüfen im DNS Ihrer Domain, ob Mails wirklich von Ihnen sind. Tragen Sie diese Einträge dort ein, wo Ihre Domain verwaltet wird. Meist sind sie nach einer Stunde überall zu sehen, spätestens nach 72 Stunden.',
   'domains.provider':
-    'Nur die Firma, die {domain} betreibt, kann dort Einträge anlegen. Mails von einer solchen Adresse bestehen DMARC nur, wenn ein Server von {domain} sie sendet: Andere lehnen Mailanbieter ab oder legen sie in den Spam. Geben Sie als Absenderadresse eine Ihrer eigenen Domain an, etwa hallo@ihr-laden.de; Antworten können weiter an Ihr Postfach bei {domain} gehen.',
+    'Nur die Firma, die {domain} betreibt, kann dort Einträge anlegen. Mails von einer solchen Adresse bestehen DMARC nur, wenn ein Server von {domain} sie sendet; sonst lehnen Mailanbieter sie ab oder legen sie in den Spam. Geben Sie als Absenderadresse eine Ihrer eigenen Domain an, etwa hallo@ihr-laden.de; Antworten können weiter an Ihr Postfach bei {domain} gehen.',
   'domains.doubt':
     '{checks} von {domain}: Die letzte Prüfung wurde nicht bestanden. Mailanbieter nehmen die Mail vielleicht nicht an oder legen sie in den Spam.',
   'domains.doubt.unchecked':
@@ -122,7 +123,7 @@ export const senders: Translation<typeof english> = {
   'domains.look': 'Noch einmal prüfen',
   'domains.well': 'Alle Prüfungen der Domain sind in Ordnung.',
   'domains.publish': 'Tragen Sie diesen Eintrag ein:',
-  'domains.spf.relay': 'Wenn Ihr SMTP-Anbieter einen anderen Eintrag nennt, verwenden Sie diesen.',
+  'domains.spf.relay': 'Nennt Ihr SMTP-Anbieter einen anderen Eintrag, verwenden Sie den des Anbieters.',
   'domains.record.type': 'Typ',
   'domains.record.name': 'Name',
   'domains.record.value': 'Wert',
@@ -179,7 +180,8 @@ export const senders: Translation<typeof english> = {
   'warmUp.volume': 'Mails am ersten Tag',
   'warmUp.volume.hint': 'Mindestens 10. Ein vorsichtiger Anfang sind 50.',
   'warmUp.growth': 'Tägliches Wachstum in Prozent',
-  'warmUp.growth.hint': '10 bis 100. Es zählen nur Tage, an denen mindestens die Hälfte der Grenze gesendet wurde.',
+  'warmUp.growth.hint':
+    '10 bis 100. Die Grenze wächst nur nach einem Tag, an dem mindestens die Hälfte davon gesendet wurde.',
   'warmUp.until': 'Mails an einem normalen Tag',
   'warmUp.until.hint': 'Das Aufwärmen endet, sobald ein Tag diese Zahl erreicht.',
   'warmUp.start': 'Erster Tag',

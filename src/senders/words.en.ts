@@ -27,7 +27,7 @@ export const senders = {
   'senders.field.city_id': 'City',
   'senders.hint.from_name': 'Such as the name of your company.',
   'senders.hint.from_email':
-    'A new address gets a verification e-mail. Nothing is sent from it until the link in that e-mail is opened.',
+    'A new address gets a verification e-mail. Nothing is sent from it until it is verified with the link in that e-mail.',
   'senders.hint.nickname': 'Only you and your team see it, where you choose a sender.',
   'senders.hint.company_address':
     'Street and number. It is shown at the end of each e-mail, as the law of many countries requires.',
@@ -40,7 +40,8 @@ export const senders = {
   'senders.hint.relay_id':
     'If you choose one, mail from this sender uses only that server. While the server does not work, the mail waits.',
   'senders.relay.any': 'The first one that works',
-  'senders.relay.unused': 'This choice has no effect while SMTP_URL is set on the server.',
+  'senders.relay.unused':
+    'This choice has no effect: the SMTP server for all mail is set on the server that Sendlark runs on (SMTP_URL).',
   'senders.relay.only': 'Only {name}',
   'senders.relay.waits': 'Mail from this sender is waiting: {reply}',
   'senders.delete': 'Delete sender',
@@ -86,7 +87,7 @@ export const senders = {
   'senders.none.text':
     'A sender is the name and address your e-mail comes from. You verify the address with a link that Sendlark sends to it.',
   'senders.hint':
-    'Nothing is sent from an address until the link in its verification e-mail is opened. Without an SMTP server, that e-mail is in the test outbox.',
+    'Nothing is sent from an address until it is verified with the link in its verification e-mail. Without an SMTP server, that e-mail is in the test outbox.',
   'domains.title': 'Domain authentication',
   'domains.text':
     'Mail providers check the DNS of your domain to see whether mail is really yours. Add these records where your domain is managed. Most records are visible everywhere after an hour, all of them after 72 hours.',
@@ -171,7 +172,7 @@ export const senders = {
   'warmUp.volume': 'E-mails on the first day',
   'warmUp.volume.hint': 'At least 10. A careful start is 50.',
   'warmUp.growth': 'Daily growth in percent',
-  'warmUp.growth.hint': '10 to 100. Only days on which at least half the limit was sent count.',
+  'warmUp.growth.hint': '10 to 100. The limit grows only after a day on which at least half of it was sent.',
   'warmUp.until': 'E-mails on a normal day',
   'warmUp.until.hint': 'The warm-up ends when a day reaches this number.',
   'warmUp.start': 'First day',

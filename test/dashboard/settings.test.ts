@@ -107,7 +107,7 @@ t.test('a user is invited by a link that is shown once, changed and removed; hos
   const flash = String(changed.headers['set-cookie']).split(';')[0] ?? '';
   t.match((await get('/settings/users', { cookie: `${cookie}; ${flash}` })).text, 'Saved.');
   const odd = await post(`/settings/users/${id}/role`, { role: 'king' });
-  t.match([odd.status, odd.text], [422, 'The selected role is invalid.']);
+  t.match([odd.status, odd.text], [422, 'This role is not possible here.']);
   t.match((await post(`/settings/users/${id}/link`, { email: 'ann@example.org' })).text, /welcome#[\w-]{43}/);
   t.equal((await post(`/settings/users/${id}/remove`)).headers.location, '/settings/users');
   t.equal(app.db.prepare('SELECT count(*) FROM users').pluck().get(), 1);

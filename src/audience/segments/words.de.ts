@@ -94,7 +94,7 @@ export const segments: Translation<typeof english> = {
     other: '{count} davon laufen und werden pausiert.',
   },
   'segments.uses.mentioned':
-    'Diese Automationen verwenden {what} im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel. Eine laufende Automation, die ihr Ziel oder ihre Ausstiegsregel verliert, wird pausiert. Die anderen laufen weiter, aber durch diesen Auslöser beginnt niemand mehr, und ein solcher Schritt wirkt nicht mehr wie vorher:',
+    'Diese Automationen verwenden {what} im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel. Eine laufende Automation, die ihr Ziel oder ihre Ausstiegsregel verliert, wird pausiert. Die anderen laufen weiter, aber dieser Auslöser nimmt keine Kontakte mehr auf, und ein solcher Schritt wirkt nicht mehr wie vorher:',
   'segments.uses.what.segment': 'dieses Segment',
   'segments.uses.what.list': 'diese Liste oder eines ihrer Segmente',
   'segments.uses.what.field': 'dieses Feld oder ein Segment mit einer Regel dazu',

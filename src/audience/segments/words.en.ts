@@ -92,7 +92,7 @@ export const segments = {
     other: '{count} of them are live and will be paused.',
   },
   'segments.uses.mentioned':
-    'These automations use {what} in their trigger, a step, their goal or their exit rule. A live automation that loses its goal or exit rule will be paused. The others stay live, but nobody starts by that trigger any more, and such a step no longer works as before:',
+    'These automations use {what} in their trigger, a step, their goal or their exit rule. A live automation that loses its goal or exit rule will be paused. The others stay live, but that trigger adds no more contacts, and such a step no longer works as before:',
   'segments.uses.what.segment': 'this segment',
   'segments.uses.what.list': 'this list or one of its segments',
   'segments.uses.what.field': 'this field or a segment with a rule about it',

@@ -78,9 +78,9 @@ export const outbox: Translation<typeof english> = {
   'outbox.check.clippedUnsubscribe.good': 'Gmail schneidet den Abmeldelink nicht ab.',
   'outbox.check.clippedUnsubscribe.bad':
     'Gmail schneidet den Abmeldelink ab, weil er hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
-  'outbox.check.clippedPixel.good': 'Gmail schneidet das Bild nicht ab, das Öffnungen zählt.',
+  'outbox.check.clippedPixel.good': 'Gmail schneidet das Zählpixel nicht ab, das Öffnungen zählt.',
   'outbox.check.clippedPixel.bad':
-    'Gmail schneidet das Bild ab, das Öffnungen zählt, weil es hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
+    'Gmail schneidet das Zählpixel ab, das Öffnungen zählt, weil es hinter den ersten 102 kB steht. Kürzen Sie die Mail.',
   'outbox.check.imagesOnly.good': 'Die Mail lässt sich ohne ihre Bilder lesen.',
   'outbox.check.imagesOnly.bad': 'Ohne ihre Bilder sagt die Mail fast nichts, und viele Mailprogramme laden keine.',
   'outbox.check.headings.good':

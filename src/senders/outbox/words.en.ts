@@ -73,9 +73,9 @@ export const outbox = {
   'outbox.check.clippedUnsubscribe.good': 'Gmail does not cut off the unsubscribe link.',
   'outbox.check.clippedUnsubscribe.bad':
     'Gmail cuts off the unsubscribe link, because it comes after the first 102 kB. Shorten the e-mail.',
-  'outbox.check.clippedPixel.good': 'Gmail does not cut off the image that counts opens.',
+  'outbox.check.clippedPixel.good': 'Gmail does not cut off the tracking pixel, which counts opens.',
   'outbox.check.clippedPixel.bad':
-    'Gmail cuts off the image that counts opens, because it comes after the first 102 kB. Shorten the e-mail.',
+    'Gmail cuts off the tracking pixel, which counts opens, because it comes after the first 102 kB. Shorten the e-mail.',
   'outbox.check.imagesOnly.good': 'The e-mail can be read without its images.',
   'outbox.check.imagesOnly.bad':
     'The e-mail says hardly anything without its images, which many e-mail programs do not load.',

@@ -13,7 +13,7 @@ export const relays: Translation<typeof english> = {
     'Die Tracking-Domain wurde gespeichert. Links in Mails verwenden sie ab jetzt. Prüfen Sie sie von außen.',
   'address.title': 'Tracking-Domain',
   'address.none':
-    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf dem Server, auf dem Sendlark läuft: Niemand könnte sich abmelden. Mit einem SMTP-Server ist der Versand pausiert, bis Sie eine festlegen.',
+    'Es gibt noch keine Tracking-Domain, deshalb funktionieren Links in Mails nur auf dem Server, auf dem Sendlark läuft: Niemand könnte sich abmelden. Gibt es einen SMTP-Server, ist der Versand pausiert, bis Sie eine Tracking-Domain festlegen.',
   'address.environment':
     'Die Tracking-Domain ist auf dem Server festgelegt (PUBLIC_URL) und lässt sich nur dort ändern.',
   'address.field': 'Webadresse für Links, Bilder und Abmeldeseiten',
@@ -28,7 +28,7 @@ export const relays: Translation<typeof english> = {
   'smtp.change': '{name} bearbeiten',
   'smtp.back': 'Alle SMTP-Server',
   'smtp.environment':
-    'Auf dem Server ist SMTP_URL gesetzt: Mails werden von {relays} gesendet, und die SMTP-Server unten werden nicht verwendet.',
+    'Der SMTP-Server für alle Mails ist auf dem Server festgelegt, auf dem Sendlark läuft (SMTP_URL). Mails werden von {relays} gesendet, und die SMTP-Server unten werden nicht verwendet.',
   'smtp.noAddress':
     'Der Versand ist pausiert, bis Sie eine Tracking-Domain festlegen: Links in Mails würden nur auf dem Server funktionieren, auf dem Sendlark läuft.',
   'smtp.noAddress.go': 'Tracking-Domain festlegen',
@@ -80,7 +80,8 @@ export const relays: Translation<typeof english> = {
     one: '{count} wartende Mail wird dann von {next} gesendet.',
     other: '{count} wartende Mails werden dann von {next} gesendet.',
   },
-  'smtp.delete.unused': 'Der SMTP-Server wird nicht verwendet, solange SMTP_URL gesetzt ist.',
+  'smtp.delete.unused':
+    'Dieser SMTP-Server wird nicht verwendet, weil auf dem Server, auf dem Sendlark läuft, ein anderer festgelegt ist (SMTP_URL).',
   'smtp.delete.last': 'Das ist der einzige SMTP-Server: Danach bleiben Mails im Test-Postausgang.',
   'smtp.delete.refused': {
     one: '{count} Mail wartet auf diesen SMTP-Server, deshalb lässt er sich jetzt nicht löschen: Fügen Sie einen anderen SMTP-Server hinzu, oder brechen Sie ab, was gerade gesendet wird.',

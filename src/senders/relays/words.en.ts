@@ -9,7 +9,7 @@ export const relays = {
   'settings.done.address': 'The tracking domain was saved. Links in e-mails use it from now on. Check it from outside.',
   'address.title': 'Tracking domain',
   'address.none':
-    'There is no tracking domain yet, so links in e-mails work only on the server that Sendlark runs on: nobody could unsubscribe. With an SMTP server, sending is paused until you set one.',
+    'There is no tracking domain yet, so links in e-mails work only on the server that Sendlark runs on: nobody could unsubscribe. If there is an SMTP server, sending is paused until you set a tracking domain.',
   'address.environment': 'The tracking domain is set on the server (PUBLIC_URL) and can only be changed there.',
   'address.field': 'Web address for links, images and unsubscribe pages',
   'address.hint': 'Such as https://mail.example.com, with nothing after it. One-click unsubscribe needs https.',
@@ -22,7 +22,7 @@ export const relays = {
   'smtp.change': 'Edit {name}',
   'smtp.back': 'All SMTP servers',
   'smtp.environment':
-    'SMTP_URL is set on the server, so mail is sent by {relays}, and the SMTP servers below are not used.',
+    'The SMTP server for all mail is set on the server that Sendlark runs on (SMTP_URL). Mail is sent by {relays}, and the SMTP servers below are not used.',
   'smtp.noAddress':
     'Sending is paused until you set a tracking domain: links in e-mails would work only on the server that Sendlark runs on.',
   'smtp.noAddress.go': 'Set tracking domain',
@@ -74,7 +74,8 @@ export const relays = {
     one: '{count} waiting e-mail is sent by {next}.',
     other: '{count} waiting e-mails are sent by {next}.',
   },
-  'smtp.delete.unused': 'The SMTP server is not used while SMTP_URL is set.',
+  'smtp.delete.unused':
+    'This SMTP server is not used, because another one is set on the server that Sendlark runs on (SMTP_URL).',
   'smtp.delete.last': 'This is the only SMTP server: from then on mail stays in the test outbox.',
   'smtp.delete.refused': {
     one: '{count} e-mail is waiting for this SMTP server, so it cannot be deleted now: add another SMTP server, or cancel what is being sent.',

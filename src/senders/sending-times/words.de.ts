@@ -49,9 +49,9 @@ export const times: Translation<typeof english> = {
   'best.unknown':
     'Noch sind keine Öffnungen oder Klicks bekannt; alle bekommen die Kampagne zur oben gewählten Zeit. Spätere Kampagnen können nutzen, was bis dahin aufgezeichnet wird.',
   'best.known': {
-    one: 'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. In letzter Zeit Mails geöffnet oder darin auf einen Link geklickt: {known} von {count} Kontakt; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
+    one: 'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. In letzter Zeit Mails geöffnet oder darin auf einen Link geklickt: {known} von {count} Kontakt; für die anderen gilt die übliche Stunde ihrer Liste. Häufigste Stunden ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
     other:
-      'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. In letzter Zeit Mails geöffnet oder darin auf einen Link geklickt: {known} von den ersten {count} Kontakten; für die anderen gilt die übliche Stunde ihrer Liste. Am häufigsten ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
+      'Innerhalb von 24 Stunden nach der oben gewählten Zeit bekommt jeder Kontakt die Kampagne zu der Stunde, in der er meist liest. In letzter Zeit Mails geöffnet oder darin auf einen Link geklickt: {known} von den ersten {count} Kontakten; für die anderen gilt die übliche Stunde ihrer Liste. Häufigste Stunden ({zone}): {hours}. Einer von zehn bekommt sie zur oben gewählten Zeit, damit der Bericht zeigen kann, ob die Stunden geholfen haben.',
   },
   'best.hour': '{hour} ({share})',
   'best.is':

@@ -45,9 +45,9 @@ export const times = {
   'best.unknown':
     'No opens or clicks are known yet, so everybody gets the campaign at the time above. Later campaigns can use what is recorded until then.',
   'best.known': {
-    one: 'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Opened or clicked recent e-mails: {known} of {count} contact; the others get the usual hour of their list. Most frequent ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
+    one: 'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Opened or clicked recent e-mails: {known} of {count} contact; the others get the usual hour of their list. Most frequent hours ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
     other:
-      'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Opened or clicked recent e-mails: {known} of the first {count} contacts; the others get the usual hour of their list. Most frequent ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
+      'Within 24 hours of the time above, each contact gets the campaign at the hour at which they usually read. Opened or clicked recent e-mails: {known} of the first {count} contacts; the others get the usual hour of their list. Most frequent hours ({zone}): {hours}. One in ten gets it at the time above, so that the report can say whether the hours helped.',
   },
   'best.hour': '{hour} ({share})',
   'best.is': 'Scheduled for {time} ({zone}); each contact gets the campaign at their best hour within 24 hours.',

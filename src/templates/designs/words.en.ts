@@ -69,7 +69,7 @@ export const designer = {
   'designer.view.desk': 'Show at computer width',
   'designer.view.tablet': 'Show at tablet width',
   'designer.view.phone': 'Show at phone width',
-  'designer.frame': 'The e-mail in the editor',
+  'designer.frame': 'The e-mail in the designer',
   'designer.add': 'Add: {block}',
   'designer.added': '{block} was added.',
   'designer.group.content': 'Content',

@@ -125,7 +125,7 @@ export const sentences: Readonly<Record<SentenceCode, string>> = {
   content_broken: 'Der Inhalt hat einen Fehler: {problem}',
 
   field_required: 'Bitte füllen Sie das Feld „{field}“ aus.',
-  field_selected: 'Was bei „{field}“ gewählt ist, gibt es nicht.',
+  field_selected: 'Was bei „{field}“ steht, ist hier nicht möglich.',
   field_gone: 'Was bei „{field}“ gewählt ist, gibt es nicht mehr. Wählen Sie etwas anderes.',
   field_email: 'Bei „{field}“ muss eine gültige E-Mail-Adresse stehen.',
   field_integer: 'Bei „{field}“ muss eine ganze Zahl stehen.',

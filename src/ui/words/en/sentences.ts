@@ -126,6 +126,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   viewers_change_nothing: 'Your role is read-only',
   payload_too_large: 'What you sent is too large',
   not_found: 'This does not exist, or was deleted',
+  field_selected: 'This {field} is not possible here.',
   field_integer: 'The {field} must be a whole number.',
   field_string: 'The {field} must be text.',
   field_array: 'The {field} must be a list.',
