@@ -131,6 +131,7 @@ export const sentences: Readonly<Partial<Record<SentenceCode, string>>> = {
   field_string: 'The {field} must be text.',
   field_array: 'The {field} must be a list.',
   field_one_line: 'The {field} must be on one line, without special characters such as tabs.',
+  file_imported: 'The file was imported already',
   file_not_csv: 'The file must be a CSV file.',
   file_not_export: 'The file must be a ZIP, CSV or JSON file.',
   file_too_large: 'The file can be at most {count}.',
