@@ -212,6 +212,8 @@ t.test('a viewer is offered nothing that only others may do', async (t) => {
   t.notMatch((await openHome(app, 'viewer')).text, action);
   t.match((await openHome(app)).text, '"/settings/health"');
   t.notMatch((await openHome(app, 'viewer')).text, '/settings/health', 'the page is for owners');
+  t.match((await openHome(app)).text, /"\/contacts\/import".*"\/campaigns\/new"/s);
+  t.notMatch((await openHome(app, 'viewer')).text, /"\/contacts\/import"|"\/campaigns\/new"/, 'nor by a step');
 });
 
 t.test('texts and numbers are in the language of the browser', async (t) => {

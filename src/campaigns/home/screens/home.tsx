@@ -314,6 +314,8 @@ interface Step {
   isDone: boolean;
   /** The page on which the step is done. */
   href: string;
+  /** True if users who may only read may not open the page. */
+  isForEditors?: boolean;
   /** True if only owners may open the page. */
   isForOwners?: boolean;
   /** True if only operators may open the page. */
@@ -336,6 +338,7 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
       name: 'people',
       isDone: contacts > 0,
       href: '/contacts/import',
+      isForEditors: true,
       text:
         contacts > 0
           ? language.say('home.step.people.done', { count: contacts })
@@ -345,6 +348,7 @@ function stepsOf({ setup }: Overview, language: Language, now: Date): Step[] {
       name: 'design',
       isDone: hasDesign === 1,
       href: hasDesign === 1 ? '/campaigns' : '/campaigns/new',
+      isForEditors: hasDesign === 0,
       text: todo('design', hasDesign === 1),
     },
     { name: 'outbox', isDone: hasSent === 1, href: '/outbox', text: todo('outbox', hasSent === 1) },
@@ -383,8 +387,9 @@ function needsChecklist({ setup }: Overview): boolean {
 }
 
 /** Returns true if the user may open the page of a step. */
-function mayOpen({ isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {
+function mayOpen({ isForEditors, isForOwners, isForOperators }: Step, { role, isOperator }: Viewer): boolean {
   if (isForOperators) return isOperator;
+  if (isForEditors) return role !== 'viewer';
   return !isForOwners || role === 'owner';
 }
 
