@@ -152,6 +152,9 @@ t.test(
         .all(),
       ['ada@example.org', 'zoe@example.org'],
     );
+    t.equal((await app.page('POST', '/contacts/import/1/undo', { headers })).status, 303);
+    const undone = await app.page('GET', path, { headers });
+    t.match(undone, { status: 303, headers: { location: '/contacts/import/1' } }, 'it no longer says that all is done');
   },
 );
 
@@ -387,6 +390,7 @@ t.test('an import is undone on its page, which says whom that is about and who s
   t.match(text, 'Undone.');
   t.match(text, 'Deleted since the import');
   t.notMatch(text, 'Undo import');
+  t.match((await app.page('GET', '/contacts/recent', { headers })).text, /<td[^>]*>Undone\.<\/td>/);
   t.equal(app.db.prepare("SELECT city FROM contacts WHERE email = 'ada@example.org'").pluck().get(), 'Graz');
   t.equal((await app.page('POST', path, { headers })).status, 409, 'only once');
   t.equal((await app.page('GET', '/contacts/import/99', { headers })).status, 404);

@@ -12,6 +12,7 @@ import { useLanguage } from '../../../ui/words/index.ts';
 import { type Action, listActions } from '../../bulk/operations.ts';
 import { actionTitle } from '../../bulk/screens/actions.tsx';
 import { type Import, listImports } from '../../import/operations/imports.ts';
+import { STATES } from '../../import/screens/progress.tsx';
 import { type Choices, readChoices } from './filter.tsx';
 
 const MAX_IMPORTS = 20;
@@ -95,6 +96,7 @@ function Imports({ imports, canChange }: { imports: readonly Import[]; canChange
             { heading: language.say('contacts.recent.started'), cell: (row) => <Time at={new Date(row.created_at)} /> },
             numberColumn(language, 'import.created', 'created'),
             numberColumn(language, 'import.updated', 'updated'),
+            { heading: language.say('contacts.recent.state'), cell: ({ state }) => language.say(STATES[state]) },
             {
               heading: language.say('import.failed'),
               isNumber: true,

@@ -76,6 +76,7 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
     const { state, plan, import_id } = upload;
     if (state !== 'looked' && state !== 'previewing') {
       const report = import_id === null ? null : await ask(request, readImportReport, { id: import_id });
+      if (report?.state === 'undoing' || report?.state === 'undone') return reply.redirect(urlOf(`${report.id}`), 303);
       return send(request, reply, <ImportProgress upload={upload} report={report} />);
     }
     const choices = await readChoices(request);

@@ -14,7 +14,8 @@ import type { Upload } from '../operations/uploads.ts';
 
 /** How often the page of a running import or undo reads the progress. */
 const POLL_MS = 1000;
-const STATES = {
+/** The texts of the states of an import. */
+export const STATES = {
   writing: 'import.state.writing',
   done: 'import.state.done',
   undoing: 'contacts.job.undoing',
