@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { startApp, type TestApp } from '../support/app.ts';
 import { mustSucceed, readOutbox } from '../support/campaign.ts';
 import { rss, type Site, startSite } from '../support/feed-site.ts';
+import { addPerson, cookieOf } from '../support/people.ts';
 import { SHOP_SENDER } from '../support/sender.ts';
 import { until } from '../support/until.ts';
 
@@ -118,6 +119,12 @@ t.test('a feed that fails is asked more and more rarely, and no earlier than it 
   }
   t.strictSame(waits, [2, 4, 8, 16, 32, 64, 96, 96, 96]);
   t.match(await feedOf(app), { failure: 'The address does not answer with an RSS, Atom or JSON feed.' });
+  const list = await app.page('GET', '/feeds', { headers: { cookie: cookieOf(app, addPerson(app)) } });
+  t.match(
+    list.text,
+    /Active<\/span>.*The feed could not be read: /,
+    'so that nobody takes it for a feed without posts',
+  );
 });
 
 t.test('redirects are followed to an end, and too much or too large is refused', async (t) => {

@@ -239,7 +239,19 @@ function Feeds({ feeds, mayChange, now }: { feeds: readonly Feed[]; mayChange: b
           heading: language.say('feeds.field.feed_name'),
           cell: ({ id, feed_name: name }) => <NamedLink href={`/feeds/${id}`} name={name} />,
         },
-        { heading: language.say('feeds.state'), cell: ({ state }) => <FeedState state={state} /> },
+        {
+          heading: language.say('feeds.state'),
+          cell: ({ state, failure }) => (
+            <>
+              <FeedState state={state} />
+              {failure !== '' && (
+                <span class="second-line quiet-text browser">
+                  {language.say('feeds.failed', { reason: language.fullSentence(failure) })}
+                </span>
+              )}
+            </>
+          ),
+        },
         { heading: language.say('feeds.field.rhythm'), cell: ({ rhythm }) => language.say(`feeds.rhythm.${rhythm}`) },
         {
           heading: language.say('feeds.column.read'),
