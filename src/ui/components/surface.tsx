@@ -46,18 +46,23 @@ const ICONS: Readonly<Record<Tone, IconName>> = {
   bad: 'stop',
 };
 
-/** A message about the page or the last action. `isNews`: screen readers announce the message when the page opens. */
+/**
+ * A message about the page or the last action. `isNews`: screen readers announce the message when the page opens. `reloads`: the URL that
+ * the browser loads when the user loads the page again, for an answer to a form that must not be sent twice.
+ */
 export function Notice({
   tone = 'plain',
   isNews = false,
+  reloads,
   children,
 }: {
   tone?: Tone;
   isNews?: boolean;
+  reloads?: string;
   children: ComponentChildren;
 }) {
   return (
-    <div class={`notice ${tone}`} {...(isNews && { role: tone === 'bad' ? 'alert' : 'status' })}>
+    <div class={`notice ${tone}`} data-reloads={reloads} {...(isNews && { role: tone === 'bad' ? 'alert' : 'status' })}>
       <Icon name={ICONS[tone]} />
       <div>{children}</div>
     </div>

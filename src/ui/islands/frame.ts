@@ -1,4 +1,4 @@
-/** The script of every page. It tells the server the browser's time zone, closes the menu “More”, opens the command menu, and adds shortcuts. */
+/** The script of every page. It tells the server the browser's time zone, keeps forms from being sent twice, closes the menu “More”, opens the command menu, and adds shortcuts. */
 import { isDialogOpen } from './parts/shortcuts.ts';
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
@@ -7,6 +7,10 @@ if (!document.cookie.split('; ').includes(cookie)) {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
   document.cookie = `${cookie}; Path=/; Max-Age=31536000; SameSite=Lax`;
 }
+
+// The page answers a form, which loading the page again would send a second time.
+const reloads = document.querySelector<HTMLElement>('[data-reloads]')?.dataset.reloads;
+if (reloads !== undefined) history.replaceState(history.state, '', reloads);
 
 // The menu closes like a dialog: with the Escape key, which returns the focus to its button, or when the focus leaves the menu.
 const menu = document.querySelector<HTMLDetailsElement>('.more details');

@@ -64,7 +64,7 @@ function Keys({
   return (
     <>
       {newKey && (
-        <Notice tone="good" isNews>
+        <Notice tone="good" isNews reloads="/settings/keys">
           <p>{language.say('keys.made')}</p>
           <dl>
             <dt>PublicKey</dt>

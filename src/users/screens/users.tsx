@@ -105,7 +105,7 @@ function Users({
   return (
     <>
       {link && (
-        <Notice tone={link.notMailed ? 'warn' : 'good'} isNews>
+        <Notice tone={link.notMailed ? 'warn' : 'good'} isNews reloads="/settings/users">
           {link.notMailed === undefined ? (
             <p>{language.say('users.link', { email: link.email })}</p>
           ) : (

@@ -10,10 +10,10 @@ import { MAX_COUNTED_EVENTS } from '../log.ts';
 import type { Webhook } from '../operations/webhooks.ts';
 
 /** A new secret, which is shown only once. */
-export function Secret({ secret }: { secret: string }) {
+export function Secret({ id, secret }: { id: number; secret: string }) {
   const language = useLanguage();
   return (
-    <Notice tone="good" isNews>
+    <Notice tone="good" isNews reloads={`/settings/webhooks/${id}`}>
       <p>{language.say('webhooks.secret.made')}</p>
       <Island name="copy" data={{ label: language.say('webhooks.secret.copy'), done: language.say('domains.copied') }}>
         <code class="once">{secret}</code>

@@ -87,7 +87,7 @@ export async function webhookScreens(app: FastifyInstance): Promise<void> {
       reply.code(status),
       'webhooks',
       <>
-        {secret && <Secret secret={secret} />}
+        {secret && <Secret id={webhook.id} secret={secret} />}
         <StateCard webhook={webhook} now={now} />
         <TestCard id={webhook.id} requested={requested} />
         <WebhookForm id={webhook.id} values={values ?? webhook} problems={problems} />

@@ -54,6 +54,25 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     },
   );
 
+  t.test('loading a page again that shows a secret once makes no second one', async (t) => {
+    const page = await open(t, '/settings/keys');
+    const rows = page.locator('main table tbody tr');
+    const before = await rows.count();
+    await page.getByLabel('Name').fill('Online shop');
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByText('SecretKey', { exact: true }).waitFor();
+    await page.reload();
+    t.equal(await rows.count(), before + 1);
+    await page.goto(`${service.origin}/settings/webhooks/new`);
+    await page.getByLabel('Address').fill('https://shop.example/hook');
+    await page.getByLabel(/A contact was added/).check();
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByText('This is the secret of the webhook.').waitFor();
+    await page.reload();
+    t.match(page.url(), /\/settings\/webhooks\/\d+$/, 'it becomes the page of the new webhook');
+    t.notMatch(await page.locator('main').innerText(), 'whsec_');
+  });
+
   t.test('a merge tag is chosen by what it stands for', async (t) => {
     const page = await open(t, '/campaigns/:draft/edit/content');
     await page.getByText('Merge tags', { exact: true }).click();
