@@ -179,7 +179,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
   });
 
   t.test('a mail that is saved by itself leaves in the status line what is to be read there', async (t) => {
-    const { page, path } = await openDesigner(t, browser, { mjml: mail('Alpha') });
+    const { app, page, path, save, stored } = await openDesigner(t, browser, { mjml: mail('Alpha') });
     const first = await holdAnswers(page, `**${path}`, () => first.asked.length === 0);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
     const [status, state] = [page.locator('#status'), page.locator('#state')];
@@ -196,6 +196,14 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     t.equal(await state.innerText(), '');
     await press('Move down');
     t.notMatch(await status.innerText(), 'Saved', 'which the mail is no more');
+    await state.filter({ hasText: /^Saved$/ }).waitFor();
+    await app.page('POST', path, { json: { mjml: mail('Written in another tab') } });
+    await press('Move up');
+    await status.filter({ hasText: 'This content was changed elsewhere' }).waitFor();
+    t.equal(await state.innerText(), 'Not saved yet');
+    t.match(stored(), 'Written in another tab', 'what this page has not seen stays until the user decides');
+    await save();
+    t.match(stored(), 'A heading');
   });
 
   t.test('a subject that is typed before the designer is ready is a change', async (t) => {

@@ -95,6 +95,28 @@ t.test('a draft is saved as MJML’s JSON; nonsense is refused with a text', asy
   t.strictSame(app.db.prepare('SELECT template_json, template_html FROM automation_schedules').get(), stored);
 });
 
+t.test('a page does not replace content that it has not seen, in each kind of design', async (t) => {
+  const { app, path } = await withSchedule(t);
+  const { singleSends } = (await app.one.call('GET', '/single-send/list')).body.message;
+  app.db.exec('UPDATE single_sends SET status = 0');
+  const report = await app.one.call('GET', '/single-send/report', { query: { utr: singleSends[0].utr } });
+  const template = { template_name: 'Own', html_code: '<p>Own</p>' };
+  const { id } = (await app.one.call('POST', '/templates/create', { form: template })).body.message;
+  const details = await app.one.call('GET', '/templates/details', { query: { id } });
+  const links = [report, details].map(({ text }) => /"design_url":"([^"]+)"/.exec(text)?.[1] ?? '');
+  for (const link of [path, ...links.map((url) => new URL(url).pathname)]) {
+    const open = async () => (await app.page('GET', `${link}/content`)).body;
+    const save = (json: object) => app.page('POST', link, { json });
+    const { version } = await open();
+    const { body: first } = await save({ mjml: mail('First'), version });
+    t.match(await save({ mjml: mail('Second'), version: first.version }), { status: 200 }, 'after a save of its own');
+    t.match(await save({ html: '<p>Outdated</p>', version }), { status: 412, body: { problem: /changed elsewhere/ } });
+    t.match((await open()).mjml, 'Second');
+    t.equal((await save({ html: '<p>Chosen</p>' })).status, 200, 'unless it is to replace whatever is stored');
+    t.match(await open(), { html: '<p>Chosen</p>' });
+  }
+});
+
 t.test(
   'the web copy is offered as a merge field, shown in previews, and no custom field can take its name',
   async (t) => {

@@ -15,6 +15,8 @@ export const FEATURE_SENTENCES = {
   design_link_unknown: 'This link no longer works.',
   design_link_expired: 'This link has expired. Copy what you changed and open a new one.',
   design_link_withdrawn: 'The user for whom this link was made may no longer change e-mails. Nothing was saved.',
+  design_changed:
+    'This content was changed elsewhere after you opened it, so your changes are not saved. To see that content, load the page again. To replace it with yours, press “Save” again.',
   design_locked: 'This e-mail is being sent or was sent, so its content can no longer be changed.',
   design_no_contact: 'None of the recipients of this e-mail has the address {address}.',
   design_no_address: 'That is not an e-mail address.',

@@ -2,6 +2,7 @@
  * Designs: the content of a single send, a schedule or an own template as a design page edits it. This file makes and checks the
  * signed links that open the page, reads the data of its preview, and limits its test mails.
  */
+import { hash } from 'node:crypto';
 import { eq, max } from 'drizzle-orm';
 import { findAddressId } from '../../audience/contacts/address-rows.ts';
 import type { Address } from '../../audience/contacts/addresses.ts';
@@ -43,6 +44,11 @@ export interface TemplateCode {
   /** MJML in its JSON form. */
   template_json: string;
   template_html: string;
+}
+
+/** Returns the version of template code. Code that was changed has another version. */
+export function codeVersion({ template_json, template_html }: TemplateCode): string {
+  return hash('sha256', JSON.stringify([template_json, template_html]), 'base64url');
 }
 
 /** The content of a mail, with the data that its design page needs. */

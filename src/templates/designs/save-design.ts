@@ -24,16 +24,17 @@ type StoredContent = TemplateCode & Partial<MailContent & Pick<Design, 'subject'
 /**
  * Stores new template code, and the subject and preview text unless they are absent. `userId` is the user who made the change; null if
  * this is not known. A mail of a live automation gets a new revision of its mailing. A queued single send stays queued and is sent with
- * the new code. Throws 409 if a single send has started, or if a live automation could not send this code.
+ * the new code. Throws 409 if a single send has started, or if a live automation could not send this code. `requireCurrent` runs in the transaction that stores the code; if it throws, nothing is stored.
  */
 export async function saveDesign(
   deps: SingleSendActionDeps,
   design: Design,
   code: TemplateCode & Partial<Pick<Design, 'subject' | 'preheader'>>,
   userId: number | null,
+  requireCurrent: () => void,
 ): Promise<void> {
-  if (design.kind === 'template') return saveTemplate(deps, design, code);
-  await saveContent(deps, design.kind, design.id, code, userId);
+  if (design.kind === 'template') return saveTemplate(deps, design, code, requireCurrent);
+  await saveContent(deps, design.kind, design.id, code, userId, requireCurrent);
 }
 
 /** Stores the content of a single send or a schedule as `saveDesign` does. Also throws 404 if the record was deleted. */
@@ -43,9 +44,10 @@ export async function saveContent(
   id: number,
   content: StoredContent,
   userId: number | null,
+  requireCurrent: () => void = () => undefined,
 ): Promise<void> {
-  if (kind === 'single') saveSingleSend(deps, id, content, userId);
-  else await saveSchedule(deps, id, content, userId);
+  if (kind === 'single') saveSingleSend(deps, id, content, userId, requireCurrent);
+  else await saveSchedule(deps, id, content, userId, requireCurrent);
   deps.wake();
 }
 
@@ -53,10 +55,13 @@ async function saveTemplate(
   { db, clock }: SingleSendActionDeps,
   { id, user_id }: Design,
   { template_json, template_html }: TemplateCode,
+  requireCurrent: () => void,
 ): Promise<void> {
   const codes = await templateCodes(user_id, template_json, template_html);
-  const save = () => changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
-  inTransaction(db, save);
+  inTransaction(db, () => {
+    requireCurrent();
+    changeTemplate({ db, clock }, requireTemplate(db, user_id, id), { codes });
+  });
 }
 
 function saveSingleSend(
@@ -64,8 +69,10 @@ function saveSingleSend(
   id: number,
   content: StoredContent,
   userId: number | null,
+  requireCurrent: () => void,
 ): void {
   inTransaction(db, (tx) => {
+    requireCurrent();
     const send = tx.select({ status: singleSends.status }).from(singleSends).where(eq(singleSends.id, id)).get();
     if (send === undefined) throw notFound('Record not found');
     if (send.status >= SINGLE_SEND_STATUS.running) throw conflict(sentence('not_changeable'));
@@ -84,6 +91,7 @@ async function saveSchedule(
   id: number,
   content: StoredContent,
   userId: number | null,
+  requireCurrent: () => void,
 ): Promise<void> {
   const { db, clock } = deps;
   const read = () => {
@@ -97,6 +105,7 @@ async function saveSchedule(
   const frozen = await freezeSchedule(deps, current, schedule);
   const now = isoTimestamp(clock.now());
   inTransaction(db, (tx) => {
+    requireCurrent();
     const before = read();
     const automation = tx.select().from(automations).where(eq(automations.id, before.automation_id)).get();
     if (automation?.status === AUTOMATION_STATUS.live) {

@@ -10,7 +10,16 @@ export interface Call {
     name?: string;
   };
   Body:
-    | { mjml?: unknown; html?: unknown; email?: unknown; name?: unknown; subject?: unknown; preheader?: unknown }
+    | {
+        mjml?: unknown;
+        html?: unknown;
+        /** The version of the stored content that a save replaces. Without it, any version is replaced. */
+        version?: unknown;
+        email?: unknown;
+        name?: unknown;
+        subject?: unknown;
+        preheader?: unknown;
+      }
     | undefined;
 }
 

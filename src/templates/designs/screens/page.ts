@@ -30,7 +30,15 @@ import type { Deps } from '../../../operations/deps.ts';
 import type { Language } from '../../../ui/words/index.ts';
 import { designerBrand } from '../../brand/brand.ts';
 import { knownPlaceholders } from '../../content-warnings.ts';
-import { allowTest, type Design, findDesign, sampleValues, senderValues, type TemplateCode } from '../designs.ts';
+import {
+  allowTest,
+  codeVersion,
+  type Design,
+  findDesign,
+  sampleValues,
+  senderValues,
+  type TemplateCode,
+} from '../designs.ts';
 import { saveDesign } from '../save-design.ts';
 import { designBlocks } from './blocks.ts';
 import { type Call, isLine } from './call.ts';
@@ -90,23 +98,28 @@ export async function designPage(app: FastifyInstance, deps: Deps): Promise<void
     const design = requireDesign(request.params.token);
     const fields = knownPlaceholders(db, design.user_id);
     const brand = designerBrand(db, design.user_id, publicUrl());
+    const version = codeVersion(design);
     if (design.template_html !== '' && design.template_json === '')
-      return { html: design.template_html, fields, brand };
+      return { html: design.template_html, fields, brand, version };
     const view = await withinShare(design.user_id, () => viewTemplate(design.user_id, design.template_json));
-    return { ...view, fields, brand };
+    return { ...view, fields, brand, version };
   });
 
   app.post<Call>('/design/:token', { onRequest }, async (request) => {
-    const design = requireDesign(request.params.token);
-    await withinShare(design.user_id, async () =>
-      saveDesign(
-        deps,
-        design,
-        { ...(await readTemplateCode(design, request.body)), ...readLines(design, request.body) },
-        signedInUser(request, design),
-      ),
-    );
-    return { message: 'Saved' };
+    const { params, body } = request;
+    const design = requireDesign(params.token);
+    const requireCurrent = () => {
+      const stored = codeVersion(requireDesign(params.token));
+      if (typeof body?.version === 'string' && body.version !== stored)
+        throw new Failure(412, sentence('design_changed'));
+    };
+    const version = await withinShare(design.user_id, async () => {
+      const code = await readTemplateCode(design, body);
+      const content = { ...code, ...readLines(design, body) };
+      await saveDesign(deps, design, content, signedInUser(request, design), requireCurrent);
+      return codeVersion(code);
+    });
+    return { message: 'Saved', version };
   });
 
   app.post<Call>('/design/:token/html', { onRequest }, async (request) => {

@@ -8,6 +8,7 @@ import {
   inLanguage,
   isDraft,
   isLocked,
+  NewerContent,
   problemOf,
   REQUEST_TIMEOUT_MS,
   say,
@@ -27,12 +28,17 @@ let previewing: Promise<void> = Promise.resolve();
 let saveProblem = '';
 /** The fields for the subject and the preview text. */
 const lines = [...document.querySelectorAll<HTMLInputElement>('.what input')];
-const content = await openContent(onChange).catch((error: unknown) => {
+/** True if the last save was refused because the stored content is newer than `version`. Only the save button replaces that content. */
+let isNewerStored = false;
+const opened = await openContent(onChange).catch((error: unknown) => {
   // Nothing that is typed now could be saved.
   for (const line of lines) line.readOnly = true;
   tell(say('designer.unopened'));
   throw error;
 });
+const { content } = opened;
+/** The version of the stored content that this page opened or saved last. */
+let { version } = opened;
 for (const line of lines) line.addEventListener('input', onChange);
 
 function onChange(): void {
@@ -53,7 +59,7 @@ function changedLines(): Record<string, string> {
 
 /** Returns true if there are changes that are saved automatically. */
 function mustSave(): boolean {
-  return isChanged && isDraft && !isLocked;
+  return isChanged && isDraft && !isLocked && !isNewerStored;
 }
 
 /** Shows beside the status line whether there are unsaved changes, or another text about that. */
@@ -61,18 +67,26 @@ function showState(text = isChanged && !isLocked ? say('designer.unsaved') : '')
   element('state', HTMLElement).textContent = text;
 }
 
-/** Saves the content. Waits for a save that is still running, so that the newest content is stored last. */
-function save(): Promise<string> {
+/**
+ * Saves the content. Waits for a save that is still running, so that the newest content is stored last. If the stored content is newer
+ * than the content that this page knows, saves only if `mayReplace`; otherwise throws NewerContent.
+ */
+function save(mayReplace = false): Promise<string> {
   clearTimeout(timer);
-  const saved = saving.then(saveOnce);
+  const saved = saving.then(() => saveOnce(mayReplace));
   saving = saved.catch(() => undefined);
   return saved;
 }
 
-async function saveOnce(): Promise<string> {
+async function saveOnce(mayReplace: boolean): Promise<string> {
   const body = content.current();
   const texts = changedLines();
-  await call('', { ...body, ...texts });
+  const answer = await call('', { ...body, ...texts, ...(!mayReplace && { version }) }).catch((error: unknown) => {
+    isNewerStored ||= error instanceof NewerContent;
+    throw error;
+  });
+  version = answer.version ?? version;
+  isNewerStored = false;
   for (const line of lines) line.defaultValue = texts[line.name] ?? line.defaultValue;
   // Content that was changed during the save is still unsaved.
   isChanged = JSON.stringify(content.current()) !== JSON.stringify(body) || Object.keys(changedLines()).length > 0;
@@ -135,8 +149,8 @@ async function preview(): Promise<void> {
   }
 }
 
-const showSaving = () => showProgress(say('designer.saving'), save);
-element('save', HTMLButtonElement).addEventListener('click', showSaving);
+const showSaving = (mayReplace = false) => showProgress(say('designer.saving'), () => save(mayReplace));
+element('save', HTMLButtonElement).addEventListener('click', () => showSaving(isNewerStored));
 element('preview', HTMLButtonElement).addEventListener('click', () => {
   void ask('preview-dialog');
   showPreview();
@@ -176,7 +190,8 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden && mustSave()) void saveAutomatically();
 });
 // The dashboard shows this page in a frame. The links around the frame lead away from it too, so they also save first.
-for (const page of new Set([document, parent.document])) saveBeforeLeaving(page, { mustSave, save: showSaving });
+for (const page of new Set([document, parent.document]))
+  saveBeforeLeaving(page, { mustSave, save: () => showSaving() });
 listenForPictures();
 for (const id of ['preview', 'test', 'earlier', 'save'])
   document.getElementById(id)?.toggleAttribute('disabled', id === 'save' && isLocked);

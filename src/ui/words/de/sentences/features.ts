@@ -17,6 +17,8 @@ export const featureSentences: Readonly<Record<keyof typeof FEATURE_SENTENCES, s
   design_link_expired: 'Dieser Link ist abgelaufen. Kopieren Sie Ihre Änderungen und öffnen Sie den Designer neu.',
   design_link_withdrawn:
     'Der Benutzer, für den dieser Link erstellt wurde, darf Mails nicht mehr ändern. Nichts wurde gespeichert.',
+  design_changed:
+    'Dieser Inhalt wurde anderswo geändert, nachdem Sie ihn geöffnet haben. Ihre Änderungen sind deshalb nicht gespeichert. Laden Sie die Seite neu, um den anderen Inhalt zu sehen, oder klicken Sie noch einmal auf „Speichern“, um ihn durch Ihren zu ersetzen.',
   design_locked: 'Diese Mail wird gerade gesendet oder wurde gesendet. Der Inhalt lässt sich nicht mehr ändern.',
   design_no_contact: 'Keiner der Empfänger dieser Mail hat die Adresse {address}.',
   design_no_address: 'Das ist keine E-Mail-Adresse.',

@@ -11,18 +11,24 @@ interface Content {
   current(): Record<string, string>;
 }
 
+/** The content of the mail, and the version of the stored content that was opened. */
+interface OpenedContent {
+  content: Content;
+  version: string;
+}
+
 /** Opens the content of the mail. Calls `onChange` after each change. */
-export async function openContent(onChange: () => void): Promise<Content> {
-  const { mjml = '', html, isDrawable, fields = [], brand } = await call('/content');
+export async function openContent(onChange: () => void): Promise<OpenedContent> {
+  const { mjml = '', html, isDrawable, fields = [], brand, version = '' } = await call('/content');
   if (html === undefined && !isDrawable) {
     const source = makeSource('mjml', mjml, fields, onChange);
     element('main', HTMLElement).append(source.box);
-    return { current: () => ({ mjml: source.text() }) };
+    return { content: { current: () => ({ mjml: source.text() }) }, version };
   }
   const content = new BlocksAndHtml({ fields, brand }, onChange);
   if (html === undefined) await content.openBlocks(mjml);
   else content.openHtml(html);
-  return content;
+  return { content, version };
 }
 
 /** Content that can be shown as blocks or as HTML. */

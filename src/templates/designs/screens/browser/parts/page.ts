@@ -27,6 +27,8 @@ export interface Answer {
   subject?: string;
   email?: string;
   brand?: BrandChoice;
+  /** The version of the stored content. */
+  version?: string;
   blocks?: { id: string; name: string }[];
   pictures?: Picture[];
 }
@@ -55,12 +57,15 @@ export function say(key: Key, values: Readonly<Record<string, string>> = {}): st
 /** The header with which the server answers errors in the page's language. */
 export const inLanguage = { 'accept-language': document.documentElement.lang };
 
+/** The content on the server is newer than the content that this page opened or saved last. */
+export class NewerContent extends Error {}
+
 /** How long the page waits for an answer. */
 export const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
  * Sends a request to the server: POST if there is a body, otherwise GET. If the server refuses, or does not answer in time, throws an Error
- * with the reason.
+ * with the reason; NewerContent if the server has newer content.
  */
 export async function call(
   path: string,
@@ -76,6 +81,7 @@ export async function call(
     .catch(() => {
       throw new Error(say('designer.unanswered'));
     });
+  if (response.status === 412) throw new NewerContent(answer.problem);
   if (!response.ok) throw new Error(answer.problem);
   return answer;
 }
