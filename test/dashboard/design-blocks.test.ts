@@ -28,6 +28,21 @@ async function openDesigner(t: Test, browser: Browser, { language = 'en', mjml =
   return { app, path, picture, stored, save, ...tab };
 }
 
+/** What Word puts into the clipboard for a paragraph, a list, an image and a link. */
+const FROM_WORD = `<html xmlns:o="urn:schemas-microsoft-com:office:office"><head><style>p.MsoNormal {font-family: Calibri}</style></head>
+<body lang=DE><!--StartFragment--><p class=MsoNormal style='margin-bottom:8.0pt'><span style='font-size:11.0pt;color:#C00000'>Dear
+<b>customers</b> &lt;3<o:p></o:p></span></p><p class=MsoNormal><o:p>&nbsp;</o:p></p>
+<p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><![if !supportLists]><span style='font-family:Symbol'><span
+style='mso-list:Ignore'>·<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp; </span></span></span><![endif]>Apples</p>
+<p class=MsoListParagraph style='mso-list:l0 level1 lfo1'><span style='mso-list:Ignore'>·</span>Pears</p>
+<p class=MsoNormal><img src="file:///C:/clip_image002.jpg"><a href="https://shop.example/?a=1&amp;b=2" onclick="x()">Order</a></p>
+<!--EndFragment--></body></html>`;
+const CLEAN_WORD =
+  '<p>Dear <strong>customers</strong> &lt;3</p><ul><li>Apples</li><li>Pears</li></ul><p><a href="https://shop.example/?a=1&amp;b=2">Order</a></p>';
+/** What an online word processor puts there: one bold element around everything, and the emphasis in styles. */
+const FROM_DOCUMENT = `<b style="font-weight:normal"><p dir="ltr"><span style="font-size:11pt">One </span><span
+style="font-weight:700">two</span> <span style="font-style:italic">three</span></p><ul><li><p>Four</p></li></ul></b>`;
+
 const markup = (page: Page) => page.evaluate(() => window.editor.getHtml());
 
 t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
@@ -139,6 +154,38 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     );
     await page.setViewportSize({ width: 320, height: 640 });
     t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, 'nothing sticks out');
+  });
+
+  t.test('text from Word and from web pages takes the look of the text that it is pasted into', async (t) => {
+    const { page, save, stored, complaints } = await openDesigner(t, browser, { mjml: mail('Alpha') });
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).first().press('Enter');
+    const edited = page.frameLocator('.gjs-frame').locator('[contenteditable=true]');
+    const paste = async (html: string) => {
+      await edited.evaluate((element, pasted) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/html', pasted);
+        element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      }, html);
+      return (await edited.innerHTML()).replaceAll(/ (?:id|draggable|data-gjs-[\w-]+|class)="[^"]*"/g, '');
+    };
+    await page.getByRole('button', { name: 'Text: Alpha' }).press('Enter');
+    await press('Edit');
+    await edited.waitFor();
+    await page.keyboard.press('ControlOrMeta+A');
+    t.equal(await paste(FROM_WORD), CLEAN_WORD);
+    await page.getByText('Images were left out. Add them with the block “Image”.').waitFor();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('Dear ');
+    t.match(
+      await paste('<meta charset="utf-8"><span style="font: 9px Arial; color: red">friend</span>'),
+      /^Dear(?: |&nbsp;)friend$/,
+    );
+    await page.keyboard.press('ControlOrMeta+A');
+    t.equal(await paste(FROM_DOCUMENT), '<p>One <strong>two</strong> <em>three</em></p><ul><li>Four</li></ul>');
+    await page.keyboard.press('Escape');
+    await save();
+    t.match(stored(), '<p>One <strong>two</strong> <em>three</em></p><ul><li>Four</li></ul>');
+    t.strictSame(complaints, []);
   });
 
   t.test('in German the page, its blocks and what they say are German', async (t) => {

@@ -11,6 +11,7 @@ import { insertAfterSelected } from './insert.ts';
 import { openOutline } from './outline.ts';
 import { element, isLocked, say, showProgress, tell } from './page.ts';
 import { adaptPanels } from './panel-fields.ts';
+import { cleanPastes } from './paste.ts';
 import { choosePicture, uploadPicture } from './pictures.ts';
 import { isPicture, partTools, placePicture, saveBlockTool, showSavedBlocks } from './tools.ts';
 import { wordsOfPage } from './words.ts';
@@ -75,6 +76,7 @@ export async function openEditor(
     editor.Panels.getButton('views', 'open-blocks')?.set('active', true);
     editor.on('update', onChange);
     watchTyping(editor, onChange);
+    cleanPastes(editor);
     editor.on('block:drag:stop', (added) => {
       for (const part of [added].flat()) if (part && isPicture(part)) void placePicture(part);
     });
