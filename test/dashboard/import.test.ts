@@ -47,7 +47,18 @@ t.test('whoever has no contact type yet makes one with the first import', async 
   t.match(both.payload, 'id="name-problem"');
   const { statusCode } = await post(path, `contact_type_id=new&name=Readers&${mapping}`, form);
   t.equal(statusCode, 303);
-  t.match(await types(), [{ name: 'Customers' }, { name: 'Readers' }]);
+  await reached(app, path, 'looked');
+  t.match((await app.page('GET', path, { headers: { cookie } })).text, 'A new list: <bdi>Readers</bdi>');
+  const again = (await app.page('GET', `${path}?columns=1`, { headers: { cookie } })).text;
+  t.match(again, /<option[^>]*value="new"[^>]*selected/, 'the columns keep the choice of a new list');
+  t.match(again, /<input[^>]*value="Readers"/);
+  t.match(await types(), [{ name: 'Customers' }], 'a preview makes no list');
+  t.equal((await post(`${path}/start`, 'start_automations=1', form)).statusCode, 303);
+  await reached(app, path, 'done');
+  t.match(await types(), [
+    { name: 'Customers', contacts_count: 0 },
+    { name: 'Readers', contacts_count: 1 },
+  ]);
 });
 
 t.test(
@@ -72,11 +83,18 @@ t.test(
     t.equal(refused.status, 422, 'a field that there is already is not made again');
     t.match(refused.text, 'has already been taken');
     t.equal((await send({ column1: 'new:text' })).status, 303);
-    t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
     await reached(app, path, 'looked');
-    t.match((await app.page('GET', path, { headers })).text, 'Columns not imported: <bdi>e mail</bdi>');
+    const preview = (await app.page('GET', path, { headers })).text;
+    t.match(preview, 'Columns not imported: <bdi>e mail</bdi>');
+    t.match(preview, 'New fields: <bdi>Strasse privat (Text)</bdi>');
+    t.match(
+      (await app.page('GET', `${path}?columns=1`, { headers })).text,
+      /<option value="new:text" selected[^>]*>New field: strasse_privat/,
+    );
+    t.strictSame(await fields(), ['e_mail'], 'a preview makes no field');
     t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
     await reached(app, path, 'done');
+    t.strictSame(await fields(), ['e_mail', 'strasse_privat']);
     t.match((await app.page('GET', '/contacts/1', { headers })).text, 'Lindenstr. 4');
   },
 );
@@ -176,6 +194,9 @@ t.test('a new field of an import is proposed with the type of its values', async
   t.strictSame(['points', 'joined', 'postal', 'empty'].map(proposed), ['Number', 'Date', 'Text', 'Text']);
   const form = { column0: 'email', column1: 'new:number', column2: 'new:datetime-local', column3: 'new:text' };
   t.equal((await app.page('POST', path, { headers, form: { contact_type_id: '1', ...form } })).status, 303);
+  await reached(app, path, 'looked');
+  t.equal((await app.page('POST', `${path}/start`, { headers })).status, 303);
+  await reached(app, path, 'done');
   const { customFields } = (await app.one.call('GET', '/custom-fields')).body.message;
   t.strictSame(
     customFields.map((one: { field_name: string; field_type: string }) => [one.field_name, one.field_type]),

@@ -9,7 +9,7 @@ import { contactTypes } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { notFound } from '../../errors/failure.ts';
 import { identifier, integer, line, listQuery, softStamps } from '../../http/requests/schemas.ts';
-import { listOperation, operation, recordOperation } from '../../operations/operation.ts';
+import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { holdCampaignsUsingTarget } from '../../senders/hold-campaigns.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { markForRecompute, recomputeSoon } from '../segments/recompute.ts';
@@ -24,7 +24,9 @@ const ListedContactType = Type.Object({
   ...ContactType.properties,
   contacts_count: integer({ description: 'The number of contacts of this type.' }),
 });
-const name = line({ minLength: 2 });
+/** The name of a contact type. */
+export const contactTypeName = (options: { description?: string } = {}) => line({ minLength: 2, ...options });
+const name = contactTypeName();
 const ById = { contact_type_id: identifier('The contact type.') };
 
 export type ContactType = Static<typeof ContactType>;
@@ -47,17 +49,20 @@ export const addContactType = operation({
   role: 'editor',
   isOneWrite: true,
   input: Type.Object({ name }),
-  run({ db, clock, accountId }, { name }) {
-    const id = db.$client
-      .prepare<[object], number>(
-        `INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (@accountId, @name, @now, @now) RETURNING id`,
-      )
-      .pluck()
-      .get({ accountId, name, now: isoTimestamp(clock.now()) });
-    if (id === undefined) throw new Error('the new contact type has no id');
-    return { id };
-  },
+  run: (context, { name }) => ({ id: insertContactType(context, name) }),
 });
+
+/** Stores a new contact type and returns its id. */
+export function insertContactType({ db, clock, accountId }: Context, name: string): number {
+  const id = db.$client
+    .prepare<[object], number>(
+      `INSERT INTO contact_types (user_id, name, created_at, updated_at) VALUES (@accountId, @name, @now, @now) RETURNING id`,
+    )
+    .pluck()
+    .get({ accountId, name, now: isoTimestamp(clock.now()) });
+  if (id === undefined) throw new Error('the new contact type has no id');
+  return id;
+}
 
 export const readContactType = recordOperation({
   name: 'Read a contact type',

@@ -10,7 +10,7 @@ import { customFields, dynamicContents } from '../../database/schema/index.ts';
 import { inTransaction } from '../../database/transaction.ts';
 import { conflict, invalid, notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
-import { sentence } from '../../errors/sentences.ts';
+import { type Said, sentence } from '../../errors/sentences.ts';
 import {
   choice,
   identifier,
@@ -78,18 +78,27 @@ export const addField = operation({
   input: Type.Object({ field_name: fieldName, field_type: choice(...FIELD_TYPES) }),
   check(context, { field_name }, errors) {
     if (field_name === undefined) return;
-    const { db, accountId } = context;
-    const { fields } = db.get<{ fields: number }>(
-      sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${accountId}`,
-    );
-    if (fields >= MAX_FIELDS) errors.add('field_name', sentence('fields_most', { count: MAX_FIELDS }));
-    if (isTaken(context, field_name)) errors.add('field_name', messages.taken('field_name'));
+    for (const problem of problemsOfNewFields(context, [field_name])) errors.add('field_name', problem);
   },
   async run(context, field) {
     await storeField(context, field);
     context.wake();
   },
 });
+
+/** Returns why the account cannot get new fields of these names; nothing if it can. */
+export function problemsOfNewFields(context: Context, names: readonly string[]): Said[] {
+  const { db, accountId } = context;
+  const { fields } = db.get<{ fields: number }>(
+    sql`SELECT count(*) AS fields FROM custom_fields WHERE user_id = ${accountId}`,
+  );
+  const isTooMany = names.length > 0 && fields + names.length > MAX_FIELDS;
+  const hasTaken = new Set(names).size < names.length || names.some((name) => isTaken(context, name));
+  return [
+    ...(isTooMany ? [sentence('fields_most', { count: MAX_FIELDS })] : []),
+    ...(hasTaken ? [messages.taken('field_name')] : []),
+  ];
+}
 
 /**
  * Stores a new field, and makes the `change` that needs it in the same transaction. Segments with a rule about a deleted field of the

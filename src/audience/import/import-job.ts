@@ -29,6 +29,8 @@ export interface ImportJob {
   mapping?: string[];
   /** The user's choices; absent: `DEFAULT_OPTIONS`. */
   options?: ImportOptions;
+  /** Custom fields to create for columns of the file, if the account has none of that name. */
+  newFields?: readonly NewField[];
   /** For an export of another service: what is imported in addition to its contacts. */
   migration?: MigrationJob;
   /**
@@ -59,6 +61,12 @@ export const DEFAULT_OPTIONS: ImportOptions = {
   correctedDomains: [],
 };
 
+/** A custom field that an import creates. */
+export interface NewField {
+  field_name: string;
+  field_type: FieldType;
+}
+
 /** What an import takes over from another service in addition to contacts. */
 export interface MigrationJob {
   /** The name of the service in its own spelling. */
@@ -69,7 +77,7 @@ export interface MigrationJob {
    */
   leavingPath: string;
   /** Custom fields to create if the account has none of that name. */
-  newFields: readonly { field_name: string; field_type: FieldType }[];
+  newFields: readonly NewField[];
   /** The field with the names of a contact's lists, each in brackets; null if the export has no lists. Each of `lists` becomes a segment. */
   listsField: string | null;
   lists: readonly string[];

@@ -1,4 +1,4 @@
-/** Creates the custom fields, unsubscribe groups and segments of a migration, unless the account has one of that name. */
+/** Creates the custom fields of an import, and the unsubscribe groups and segments of a migration, unless the account has one of that name. */
 
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Db } from '../../database/open.ts';
@@ -8,19 +8,20 @@ import { inTransaction } from '../../database/transaction.ts';
 import { Failure } from '../../errors/failure.ts';
 import { type Said, sentence } from '../../errors/sentences.ts';
 import { type Clock, isoTimestamp } from '../../time/clock.ts';
-import { type CustomField, listCustomFields } from '../fields/custom-fields.ts';
+import { type CustomField, FIELD_TYPES, fieldNameFor, listCustomFields } from '../fields/custom-fields.ts';
 import { nameFields } from '../segments/recompute.ts';
 import { createSegment } from '../segments/segments.ts';
 import { insertGroup } from '../unsubscribes.ts';
-import type { ImportJob } from './import-job.ts';
+import type { GuessedColumns } from './guess-columns.ts';
+import type { ImportJob, NewField } from './import-job.ts';
 
 /** Returns the account's custom fields and those that the import is going to create, which have negative ids. */
 export function plannedFields(
   db: Db,
-  { accountId, migration }: Pick<ImportJob, 'accountId' | 'migration'>,
+  { accountId, ...job }: Pick<ImportJob, 'accountId' | 'newFields' | 'migration'>,
 ): CustomField[] {
   const fields = listCustomFields(db, accountId);
-  const planned = missingFields(fields, migration?.newFields ?? []).map((field, at) => ({
+  const planned = missingFields(fields, wantedFields(job)).map((field, at) => ({
     ...field,
     id: -1 - at,
     user_id: accountId,
@@ -28,6 +29,32 @@ export function plannedFields(
     updated_at: '',
   }));
   return [...fields, ...planned];
+}
+
+/** What a mapping has for a column that gets a new custom field, before the type of the field. */
+export const NEW_FIELD = 'new:';
+
+/**
+ * Returns a mapping with the names of fields only, and the custom fields to create: each column with `new:` and a type gets a field of this
+ * type, named after the column.
+ */
+export function namedMapping(
+  mapping: readonly string[],
+  columns: GuessedColumns['columns'],
+): { mapping: string[]; newFields: NewField[] } {
+  const newFields: NewField[] = [];
+  const named = mapping.map((field, at) => {
+    const field_type = FIELD_TYPES.find((type) => field === `${NEW_FIELD}${type}`);
+    if (field_type === undefined) return field;
+    const field_name = fieldNameFor(columns[at]?.name ?? '', at + 1);
+    newFields.push({ field_name, field_type });
+    return field_name;
+  });
+  return { mapping: named, newFields };
+}
+
+function wantedFields({ newFields = [], migration }: Pick<ImportJob, 'newFields' | 'migration'>): NewField[] {
+  return [...newFields, ...(migration?.newFields ?? [])];
 }
 
 /** Returns those of the wanted fields whose name no existing field has. */
@@ -39,13 +66,14 @@ function missingFields<Field extends { field_name: string }>(
   return wanted.filter(({ field_name }) => !names.has(field_name));
 }
 
-/** Creates the custom fields of a migration as the API does. */
-export async function makeFields(db: Db, { accountId, migration }: ImportJob, clock: Clock): Promise<void> {
-  if (migration === undefined) return;
+/** Creates the custom fields of an import as the API does. */
+export async function makeFields(db: Db, { accountId, ...job }: ImportJob, clock: Clock): Promise<void> {
+  const wanted = wantedFields(job);
+  if (wanted.length === 0) return;
   const now = isoTimestamp(clock.now());
-  const names = migration.newFields.map(({ field_name }) => field_name);
+  const names = wanted.map(({ field_name }) => field_name);
   await nameFields(db, clock, accountId, names, () => {
-    for (const field of missingFields(listCustomFields(db, accountId), migration.newFields))
+    for (const field of missingFields(listCustomFields(db, accountId), wanted))
       db.insert(customFields)
         .values({ ...field, user_id: accountId, created_at: now, updated_at: now })
         .run();

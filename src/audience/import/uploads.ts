@@ -14,6 +14,7 @@ import type { ExportJob, ReadExport, UploadedExport } from '../migrate/read-expo
 import type { GuessedColumns } from './guess-columns.ts';
 import type { ImportReport } from './import.ts';
 import type { ImportJob } from './import-job.ts';
+import { namedMapping } from './make-lists.ts';
 import type { ImportPreview } from './preview.ts';
 
 /** A file is removed if it is not imported within this time. */
@@ -47,7 +48,10 @@ export interface UploadedFile extends GuessedColumns {
 }
 
 /** The user's choices for the import of a file. */
-export type PlannedImport = Required<Pick<ImportJob, 'typeId' | 'mapping' | 'options'>>;
+export interface PlannedImport extends Required<Pick<ImportJob, 'typeId' | 'mapping' | 'options'>> {
+  /** The name of the contact type that the import creates; then `typeId` is 0. Null if the contact type exists. */
+  newTypeName: string | null;
+}
 
 const isBusy = ({ state }: UploadedFile) => state === 'running' || state === 'previewing';
 
@@ -108,9 +112,9 @@ export class ImportJobs {
     return file?.accountId === accountId ? file : undefined;
   }
 
-  /** Computes in the import thread what importing a file would do. Throws as `start` does. */
+  /** Computes in the import thread what importing a file would do. Throws as `requireRoom` does. */
   startPreview(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
-    this.#requireRoom(file.accountId);
+    this.requireRoom(file.accountId);
     file.state = 'previewing';
     file.planned = planned;
     file.preview = null;
@@ -126,9 +130,9 @@ export class ImportJobs {
       });
   }
 
-  /** Imports a file in the import thread. Throws 429 if too many imports of the account run or wait. */
+  /** Imports a file in the import thread, into a contact type that exists. Throws as `requireRoom` does. */
   start(file: UploadedFile, databasePath: string, planned: PlannedImport): void {
-    this.#requireRoom(file.accountId);
+    this.requireRoom(file.accountId);
     file.state = 'running';
     void this.#importer
       .run(jobOf(file, databasePath, planned))
@@ -143,16 +147,19 @@ export class ImportJobs {
       .finally(() => rm(file.folder, { recursive: true, force: true }));
   }
 
-  #requireRoom(accountId: number): void {
+  /** Throws 429 if too many imports of the account run or wait. */
+  requireRoom(accountId: number): void {
     const busy = [...this.#files.values()].filter((other) => other.accountId === accountId && isBusy(other));
     if (busy.length >= MAX_RUNNING) throw new Failure(429, sentence('too_many_imports'));
   }
 }
 
 function jobOf(file: UploadedFile, databasePath: string, planned: PlannedImport): ImportJob {
-  const { accountId, path, fileName, progress, exported } = file;
+  const { accountId, path, fileName, progress, exported, columns } = file;
+  const { typeId, options, mapping } = planned;
   const migration = exported && { migration: exported.migration };
-  return { ...planned, databasePath, accountId, path, fileName, progress, ...migration };
+  const fields = namedMapping(mapping, columns);
+  return { typeId, options, ...fields, databasePath, accountId, path, fileName, progress, ...migration };
 }
 
 /** Creates a folder for one upload in the system's temporary folder. Other users of the machine cannot read it. */

@@ -30,7 +30,12 @@ t.test('an account has five imports under way; one more begins when one has ende
     return jobs.add(file, 0);
   };
   const start = async (accountId: number) =>
-    jobs.start(await looked(accountId), '', { typeId: 1, mapping: ['email'], options: DEFAULT_OPTIONS });
+    jobs.start(await looked(accountId), '', {
+      newTypeName: null,
+      typeId: 1,
+      mapping: ['email'],
+      options: DEFAULT_OPTIONS,
+    });
   for (let at = 0; at < 5; at++) await start(1);
   await t.rejects(start(1), /Too many imports/);
   await start(2);

@@ -31,9 +31,11 @@ import {
 import type { FieldErrorCollector } from '../../../http/requests/validation.ts';
 import { type Context, operation } from '../../../operations/operation.ts';
 import { addMissingTemplates } from '../../../templates/own-templates.ts';
+import { contactTypeName, insertContactType } from '../../contact-types/operations.ts';
 import { hasContactType } from '../../contacts/contacts.ts';
 import { type CsvValue, csvStream } from '../../csv-write.ts';
 import { FIELD_TYPES, listCustomFields } from '../../fields/custom-fields.ts';
+import { problemsOfNewFields } from '../../fields/operations.ts';
 import type { ExportJob, UploadedExport } from '../../migrate/read-export.ts';
 import { VENDOR_NAMES } from '../../migrate/vendors/index.ts';
 import { hasSegment } from '../../segments/segments.ts';
@@ -42,7 +44,7 @@ import { CsvError } from '../csv-parse.ts';
 import { guessColumns, MAX_MAPPED_COLUMNS } from '../guess-columns.ts';
 import type { ImportReport } from '../import.ts';
 import { DEFAULT_OPTIONS, LEAVING_KINDS } from '../import-job.ts';
-import { plannedFields } from '../make-lists.ts';
+import { namedMapping, plannedFields } from '../make-lists.ts';
 import { MAX_AUTOMATIONS, MAX_PREVIEWED, PREVIEW_KINDS, type PreviewKind } from '../preview.ts';
 import { MAX_MISSPELT, parseHeader } from '../rows.ts';
 import { makeUploadFolder, type PlannedImport, type UploadedFile } from '../uploads.ts';
@@ -51,6 +53,8 @@ import { RowProblem, readProblem } from './imports.ts';
 const EMPTY_CELLS = 'keep (default): a contact keeps its value where the cell is empty; clear: the value is removed.';
 const START_AUTOMATIONS =
   'Addition: 1 (default): contacts who join the target of a live automation by the import enter it; 0: they do not, and later only if they leave the target and join it again.';
+const NEW_TYPE =
+  'With `contact_type_id` 0: the name of a new contact type. It is created when the import starts, as new custom fields are.';
 const CORRECTED = 'Misspelt domains of the preview that are corrected; none by default.';
 const existing = {
   ...choice('update', 'keep'),
@@ -62,10 +66,11 @@ const emptyCells = { ...choice('clear', 'keep'), description: EMPTY_CELLS };
 const PlanInput = Type.Object({
   upload_id: identifier('The uploaded file.'),
   contact_type_id: reference(),
+  contact_type_name: Type.Optional(contactTypeName({ description: NEW_TYPE })),
   mapping: stringList({
     maxItems: MAX_MAPPED_COLUMNS,
     description:
-      'The field of each column, in order; empty: none. `tracking_allowed`: whether opens and clicks of the contact may be recorded, 1 or 0.',
+      'The field of each column, in order; empty: none; `new:` and a type, such as `new:number`: a new custom field that is named after the column. `tracking_allowed`: whether opens and clicks of the contact may be recorded, 1 or 0.',
   }),
   existing: Type.Optional(existing),
   empty_cells: Type.Optional(emptyCells),
@@ -83,8 +88,13 @@ type PlanInput = Static<typeof PlanInput>;
 
 /** A plan as the API returns it: the one that was last previewed. */
 const Plan = Type.Object({
-  contact_type_id: integer(),
-  mapping: Type.Array(Type.String(), { description: 'The field of each column, in order; empty: none.' }),
+  contact_type_id: integer({ description: 'The contact type; 0: a new one.' }),
+  contact_type_name: Type.Optional(
+    Type.String({ description: 'The name of the new contact type; absent if the contact type exists.' }),
+  ),
+  mapping: Type.Array(Type.String(), {
+    description: 'The field of each column, in order; empty: none; `new:` and a type: a new custom field.',
+  }),
   existing,
   empty_cells: emptyCells,
   to_segment_id: nullable(integer()),
@@ -297,7 +307,11 @@ export const startImport = operation({
     await addMissingTemplates(context, context.accountId, exported?.templates ?? []);
     // The upload is checked again, because another request may have started its import meanwhile.
     const upload = requireIdleUpload(context, input.upload_id);
-    context.imports.start(upload, context.config.DATABASE_PATH, plannedImport(input));
+    context.imports.requireRoom(context.accountId);
+    const planned = plannedImport(input);
+    const { newTypeName } = planned;
+    const typeId = newTypeName === null ? planned.typeId : insertContactType(context, newTypeName);
+    context.imports.start(upload, context.config.DATABASE_PATH, { ...planned, typeId, newTypeName: null });
     return { upload: uploadRecord(upload) };
   },
 });
@@ -366,15 +380,26 @@ function requireIdleUpload(context: Context, id: unknown): UploadedFile {
  */
 function checkPlan(context: Context, input: Partial<PlanInput>, errors: FieldErrorCollector): void {
   const { db, accountId, imports } = context;
-  const { upload_id, contact_type_id, mapping, to_segment_id, unsubscribe_groups_id } = input;
-  if (contact_type_id !== undefined)
+  const { upload_id, contact_type_id, contact_type_name, mapping, to_segment_id, unsubscribe_groups_id } = input;
+  if (contact_type_id === 0) {
+    if (!contact_type_name && !errors.has('contact_type_name'))
+      errors.add('contact_type_name', messages.required('contact_type_name'));
+  } else if (contact_type_id !== undefined)
     errors.reference('contact_type_id', () => hasContactType(db, accountId, contact_type_id));
   if (to_segment_id) errors.reference('to_segment_id', () => hasSegment(db, accountId, to_segment_id));
   if (unsubscribe_groups_id) errors.reference('unsubscribe_groups_id', () => hasGroup(context, unsubscribe_groups_id));
   if (mapping === undefined) return;
-  const migration = imports.find(accountId, upload_id)?.exported?.migration;
-  const fields = plannedFields(db, { accountId, ...(migration && { migration }) });
-  const { columns, unknown } = parseHeader(mapping, fields);
+  const upload = imports.find(accountId, upload_id);
+  const migration = upload?.exported?.migration;
+  const named = namedMapping(mapping, upload?.columns ?? []);
+  const refused = problemsOfNewFields(
+    context,
+    named.newFields.map(({ field_name }) => field_name),
+  );
+  for (const problem of refused) errors.add('mapping', problem);
+  if (refused.length > 0) return;
+  const fields = plannedFields(db, { accountId, newFields: named.newFields, ...(migration && { migration }) });
+  const { columns, unknown } = parseHeader(named.mapping, fields);
   if (unknown.some((name) => name !== '')) errors.add('mapping', messages.selected('mapping'));
   else if (!columns.some((column) => column?.field === 'email' && column.custom === null))
     errors.add('mapping', sentence('column_email'));
@@ -383,6 +408,7 @@ function checkPlan(context: Context, input: Partial<PlanInput>, errors: FieldErr
 function plannedImport(input: PlanInput): PlannedImport {
   return {
     typeId: input.contact_type_id,
+    newTypeName: input.contact_type_id === 0 ? (input.contact_type_name ?? '') : null,
     mapping: input.mapping,
     options: {
       existing: input.existing ?? 'update',
@@ -395,10 +421,11 @@ function plannedImport(input: PlanInput): PlannedImport {
   };
 }
 
-function planRecord({ typeId, mapping, options }: PlannedImport): Plan {
+function planRecord({ typeId, newTypeName, mapping, options }: PlannedImport): Plan {
   const { existing, emptyCells, segmentId, startsAutomations, unsubscribe, correctedDomains } = options;
   return {
     contact_type_id: typeId,
+    ...(newTypeName !== null && { contact_type_name: newTypeName }),
     mapping,
     existing,
     empty_cells: emptyCells,

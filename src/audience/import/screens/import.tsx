@@ -15,11 +15,10 @@ import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { texts } from '../../../ui/submitted.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
-import { addContactType } from '../../contact-types/operations.ts';
 import { type Choices, readChoices } from '../../contacts/screens/filter.tsx';
 import { FIELD_TYPES, fieldNameFor } from '../../fields/custom-fields.ts';
-import { addField } from '../../fields/operations.ts';
 import { VENDORS } from '../../migrate/vendors/index.ts';
+import { NEW_FIELD } from '../make-lists.ts';
 import { listKept, readImportReport, startUndo } from '../operations/imports.ts';
 import {
   failedRowsCsv,
@@ -85,18 +84,19 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
       return send(request, reply, <PreviewPage {...{ upload, plan, choices, ...previewed }} />);
     }
     const mapped = plan === null ? upload : withMapping(upload, plan.mapping);
-    const type = String(plan?.contact_type_id ?? '');
-    return send(request, reply, <Columns upload={mapped} choices={choices} type={type} />);
+    const newType = plan?.contact_type_name;
+    const type = newType === undefined ? String(plan?.contact_type_id ?? '') : NEW_TYPE;
+    return send(request, reply, <Columns upload={mapped} {...{ choices, type, newType }} />);
   });
 
   app.post<ById>('/contacts/import/:id', async (request, reply) => {
     const { upload } = await ask(request, readUpload, { upload_id: request.params.id });
     const bothProblem = languageOf(request, viewerOf(request)).say('import.type.both');
-    const refused = await previewColumns(request, upload, readColumns(request.body, upload), bothProblem);
-    if (refused === null) return reply.redirect(urlOf(upload.id), 303);
-    const { refusal, values } = refused;
+    const submitted = readColumns(request.body, upload);
+    const refusal = await previewColumns(request, upload.id, submitted, bothProblem);
+    if (refusal === null) return reply.redirect(urlOf(upload.id), 303);
     const choices = await readChoices(request);
-    const { mapping, ...form } = values;
+    const { mapping, ...form } = submitted;
     return send(
       request,
       reply.code(refusal.status),
@@ -115,8 +115,9 @@ export async function importScreens(app: FastifyInstance): Promise<void> {
       const upload_id = request.params.id;
       const { plan } = (await ask(request, readUpload, { upload_id })).upload;
       if (plan !== null) {
-        const { contact_type_id, mapping } = plan;
-        await ask(request, operation, { upload_id, contact_type_id, mapping, ...optionParameters(request.body) });
+        const { contact_type_id, contact_type_name, mapping } = plan;
+        const contactType = { contact_type_id, ...(contact_type_name !== undefined && { contact_type_name }) };
+        await ask(request, operation, { upload_id, ...contactType, mapping, ...optionParameters(request.body) });
       }
       return reply.redirect(urlOf(upload_id), 303);
     });
@@ -188,8 +189,6 @@ function ChooseFile({ beginning, problem }: { beginning: Beginning; problem: str
 
 /** The option that creates a contact type with the import. */
 const NEW_TYPE = 'new';
-/** The option of a column for which a custom field is to be created, followed by the type of the field. */
-const NEW_FIELD = 'new:';
 
 interface SubmittedColumns {
   /** The field of each column, in order; empty: none. */
@@ -205,7 +204,7 @@ interface ColumnsForm {
   /** The id of the chosen contact type, or `NEW_TYPE`. */
   type?: string;
   /** The name of a new contact type. If absent, and the account has no contact type yet, the form proposes a name. */
-  newType?: string;
+  newType?: string | undefined;
   problems?: Problems;
 }
 
@@ -219,46 +218,24 @@ function readColumns(value: unknown, { columns, migration }: Upload): SubmittedC
 }
 
 /**
- * Starts the preview of a file with these columns, after creating the fields and the contact type that it needs. Returns null if the
- * preview has started. If something is refused, `values` has the values for the form, in which everything created so far is selected.
- * `bothProblem` is the problem of a form that names both a contact type and a new one.
+ * Starts the preview of a file with these columns. Returns null if it has started, and otherwise why not. `bothProblem` is the problem of a
+ * form that names both a contact type and a new one.
  */
 async function previewColumns(
   request: FastifyRequest,
-  { id: upload_id, columns }: Upload,
-  values: SubmittedColumns,
+  upload_id: string,
+  { mapping, type, newType }: SubmittedColumns,
   bothProblem: string,
-): Promise<{ refusal: Omit<Refusal, 'text'>; values: SubmittedColumns } | null> {
-  const mapping = [...values.mapping];
-  for (const [at, { name }] of columns.entries()) {
-    const field_type = mapping[at]?.startsWith(NEW_FIELD) ? mapping[at].slice(NEW_FIELD.length) : null;
-    if (field_type === null) continue;
-    const field_name = fieldNameFor(name, at + 1);
-    const added = await attempt(request, addField, { field_name, field_type });
-    // A refused field name is shown as a problem of the mapping, above the table.
-    if ('problems' in added)
-      return { refusal: { ...added, problems: { mapping: [added.text] } }, values: { ...values, mapping } };
-    mapping[at] = field_name;
-  }
-  const mappedValues = { ...values, mapping };
-  if (values.type !== NEW_TYPE) {
-    if (values.newType !== '')
-      return {
-        refusal: { status: 422, problems: { name: [bothProblem] }, problem: '' },
-        values: mappedValues,
-      };
-    const started = await attempt(request, startPreview, { upload_id, contact_type_id: values.type, mapping });
-    return 'problems' in started ? { refusal: started, values: mappedValues } : null;
-  }
-  // This request names no contact type, so it is refused. Its refusal shows whether the mapping is right, before a type is created.
-  const planned = await attempt(request, startPreview, { upload_id, mapping });
-  if ('problems' in planned && planned.problems.mapping !== undefined)
-    return { refusal: { ...planned, problems: { mapping: planned.problems.mapping } }, values: mappedValues };
-  const created = await attempt(request, addContactType, { name: values.newType });
-  if ('problems' in created) return { refusal: created, values: mappedValues };
-  const type = String(created.output.id);
-  const started = await attempt(request, startPreview, { upload_id, contact_type_id: type, mapping });
-  return 'problems' in started ? { refusal: started, values: { mapping, type, newType: '' } } : null;
+): Promise<Omit<Refusal, 'text'> | null> {
+  if (type !== NEW_TYPE && newType !== '') return { status: 422, problems: { name: [bothProblem] }, problem: '' };
+  const contactType =
+    type === NEW_TYPE
+      ? { contact_type_id: 0, ...(newType !== '' && { contact_type_name: newType }) }
+      : { contact_type_id: type };
+  const started = await attempt(request, startPreview, { upload_id, ...contactType, mapping });
+  if (!('problems' in started)) return null;
+  const { contact_type_name: name, ...problems } = started.problems;
+  return { ...started, problems: { ...problems, ...(name && { name }) } };
 }
 
 /** The form for the columns of an upload. The columns of an export are mapped already, so its form has only the contact type. */

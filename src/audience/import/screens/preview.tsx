@@ -9,6 +9,7 @@ import { ask } from '../../../ui/operations.ts';
 import { type Language, useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
 import type { Choices } from '../../contacts/screens/filter.tsx';
+import { namedMapping } from '../make-lists.ts';
 import {
   type Migration,
   type Plan,
@@ -72,6 +73,7 @@ export function PreviewPage({
         {!isComputing && upload.migration === null && (
           <SkippedColumns columns={upload.columns} mapping={plan.mapping} />
         )}
+        {!isComputing && <NewRecords upload={upload} plan={plan} />}
         {!isComputing && <Start upload={upload} plan={plan} preview={preview} />}
       </Card>
       {!isComputing && preview && <Misspelt upload={upload} plan={plan} misspelt={preview.misspelt} />}
@@ -95,6 +97,32 @@ function SkippedColumns({ columns, mapping }: { columns: Upload['columns']; mapp
       {language.say('migrate.leftOut.columns')}: <bdi>{names.join(', ')}</bdi>
     </p>
   );
+}
+
+/** Names the contact type and the custom fields that the import of a CSV file creates. */
+function NewRecords({ upload, plan }: { upload: Upload; plan: Plan }) {
+  const language = useLanguage();
+  const fields = namedMapping(plan.mapping, upload.columns).newFields;
+  return (
+    <>
+      {plan.contact_type_name !== undefined && (
+        <p>
+          {language.say('import.type.new')}: <bdi>{plan.contact_type_name}</bdi>
+        </p>
+      )}
+      {fields.length > 0 && (
+        <p>
+          {language.say('migrate.fields')}:{' '}
+          <bdi>{fields.map((field) => describeField(language, field)).join(', ')}</bdi>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Returns the label of a custom field that an import creates, with its type. */
+function describeField(language: Language, { field_name, field_type }: Migration['new_fields'][number]): string {
+  return `${fieldLabel(language, field_name)} (${language.say(`fields.kind.${field_type}`)})`;
 }
 
 function figuresOf(language: Language, { counts, removed: removedValues, failed, repeated }: Preview) {
@@ -227,10 +255,7 @@ export function MigrationFacts({ migration }: { migration: Migration }) {
   const facts = [
     {
       label: language.say('migrate.fields'),
-      list: new_fields.map(
-        ({ field_name, field_type }) =>
-          `${fieldLabel(language, field_name)} (${language.say(`fields.kind.${field_type}`)})`,
-      ),
+      list: new_fields.map((field) => describeField(language, field)),
     },
     { label: language.say('migrate.lists'), list: lists },
     { label: language.say('migrate.templates'), list: templates },
