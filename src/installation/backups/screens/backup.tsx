@@ -38,11 +38,15 @@ export async function backupScreen(app: FastifyInstance): Promise<void> {
     );
   });
 
-  app.post('/settings/backup/upload', { config: { upload: true, role: 'owner', isForOperators: true } }, async (request, reply) => {
-    const uploaded = await attemptWith(request, ({ backups }) => receiveBackup(backups, request));
-    if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.text);
-    return reply.redirect('/settings/backup', 303);
-  });
+  app.post(
+    '/settings/backup/upload',
+    { config: { upload: true, role: 'owner', isForOperators: true } },
+    async (request, reply) => {
+      const uploaded = await attemptWith(request, ({ backups }) => receiveBackup(backups, request));
+      if ('problem' in uploaded) return show(request, reply, uploaded.status, '', uploaded.text);
+      return reply.redirect('/settings/backup', 303);
+    },
+  );
 
   app.post('/settings/backup/drop', async (request, reply) => {
     const dropped = await attempt(request, dropBackup, { upload_id: field(request, 'upload_id') });
