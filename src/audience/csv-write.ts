@@ -6,14 +6,34 @@ export type CsvValue = string | number | null;
 /** The rows of a file, some at a time. */
 type Pages = AsyncIterable<CsvValue[][]> | Iterable<CsvValue[][]>;
 
+/** The form of a file: its delimiter, and whether it begins with a byte order mark. */
+export interface CsvForm {
+  delimiter: ',' | ';';
+  hasMark: boolean;
+}
+
+/** The form for programs (RFC 4180). */
+export const PLAIN_CSV: CsvForm = { delimiter: ',', hasMark: false };
+
+/**
+ * Returns the form that Excel opens in a language. Excel takes a CSV file without a byte order mark for Windows-1252, and its cells are
+ * divided at semicolons where decimals have a comma.
+ */
+export function spreadsheetCsv(language: string): CsvForm {
+  const hasDecimalComma = new Intl.NumberFormat(language).format(0.5).includes(',');
+  return { delimiter: hasDecimalComma ? ';' : ',', hasMark: true };
+}
+
 /**
  * Returns a stream of RFC 4180 text: first the header, even if no row follows, then the rows page by page; a page is read when
  * the consumer asks for more. Formulas are escaped; null becomes an empty cell. `readCsv` reads everything back, except a row with one
  * empty cell, which comes out as a blank line. The header is quoted, so that no character in it is mistaken for the delimiter.
  */
-export function csvStream(header: readonly string[], pages: Pages): Readable {
+export function csvStream(header: readonly string[], pages: Pages, form: CsvForm = PLAIN_CSV): Readable {
+  const { delimiter, hasMark } = form;
+  const lineOf = (row: readonly CsvValue[]) => `${row.map((cell) => cellOf(cell, delimiter)).join(delimiter)}\r\n`;
   async function* text(): AsyncGenerator<string> {
-    yield `${header.map((name) => quoted(textOf(name))).join(',')}\r\n`;
+    yield `${hasMark ? '\ufeff' : ''}${header.map((name) => quoted(textOf(name))).join(delimiter)}\r\n`;
     for await (const rows of pages) if (rows.length > 0) yield rows.map(lineOf).join('');
   }
   // The stream buffers one page only: a page is the most work that may be done before other requests have a turn.
@@ -23,13 +43,9 @@ export function csvStream(header: readonly string[], pages: Pages): Readable {
 /** A cell with one of these characters is quoted; with `|` only because earlier releases did so. */
 const TO_QUOTE = /[",\r\n|]/;
 
-function lineOf(row: readonly CsvValue[]): string {
-  return `${row.map(cellOf).join(',')}\r\n`;
-}
-
-function cellOf(value: CsvValue): string {
+function cellOf(value: CsvValue, delimiter: string): string {
   const text = value === null ? '' : textOf(String(value));
-  return TO_QUOTE.test(text) ? quoted(text) : text;
+  return TO_QUOTE.test(text) || text.includes(delimiter) ? quoted(text) : text;
 }
 
 /**

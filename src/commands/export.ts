@@ -44,9 +44,11 @@ async function writeFile(db: Db, { accountId, typeId, file }: ExportRequest, cal
   const total = countContacts(db, typeId);
   const progress = startProgress(call, 'Exporting', 'contacts');
   let written = 0;
-  const contacts = contactsCsv(db, accountId, typeId, (count) => {
-    written = count;
-    progress.update(count, total);
+  const contacts = contactsCsv(db, accountId, typeId, {
+    onRows: (count) => {
+      written = count;
+      progress.update(count, total);
+    },
   });
   await writeComplete(file, (unfinished) =>
     pipeline(contacts, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 })),

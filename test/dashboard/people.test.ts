@@ -92,6 +92,18 @@ t.test('the people of a contact type are exported as a CSV file, to their own ac
   t.equal(headers['content-disposition'], 'attachment; filename="contacts.csv"');
   t.equal(headers['cache-control'], 'no-store');
   t.match(text, 'd20p1@example.org');
+  t.match(text, /^\ufeff"first_name","last_name"/, 'Excel reads UTF-8 after a byte order mark');
+  const german = await app.page('GET', '/contacts/export?contact_type_id=1', {
+    headers: { cookie: cookieOf(app, addPerson(app)), 'accept-language': 'de' },
+  });
+  t.match(german.text, /^\ufeff"first_name";"last_name"/, 'a German Excel divides cells at semicolons');
+  const multipart: [string, string | { filename: string; content: string }][] = [
+    ['contact_type_id', '1'],
+    ['file', { filename: 'contacts.csv', content: german.text }],
+  ];
+  t.equal((await app.one.call('POST', '/contacts/upload-csv', { multipart })).status, 200, 'it can be imported again');
+  const { imports } = (await app.one.call('GET', '/contacts/imports')).body.message;
+  t.match(imports.at(-1), { created: 0, failed: 0 });
   t.equal((await visitor(app, 'owner', { accountId: 2 }).open('/contacts/export?contact_type_id=1')).status, 404);
   t.equal((await open('/contacts/export')).status, 404);
 });

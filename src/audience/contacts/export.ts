@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../database/open.ts';
-import { type CsvValue, csvStream } from '../csv-write.ts';
+import { type CsvForm, type CsvValue, csvStream } from '../csv-write.ts';
 import { listCustomFields } from '../fields/custom-fields.ts';
 import { RESERVED_FIELDS } from './contact-fields.ts';
 
@@ -12,10 +12,15 @@ const PAGE_CELLS = 6000;
 /**
  * Returns a stream of the CSV: a column for each reserved field and each custom field of the account, and a row for each
  * contact. Cells that a spreadsheet would run as formulas are escaped. Each page is one short query, made when the reader asks
- * for more. Calls `onRows` after each page with the number of rows so far. The caller has checked that the type belongs to the
+ * for more. Calls `onRows` after each page with the number of rows so far. `form` is that for programs unless given. The caller has checked that the type belongs to the
  * account. A contact whose e-mail address changes during the export may appear twice or not at all.
  */
-export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: (rows: number) => void): Readable {
+export function contactsCsv(
+  db: Db,
+  accountId: number,
+  typeId: number,
+  { onRows, form }: { onRows?: (rows: number) => void; form?: CsvForm } = {},
+): Readable {
   const own = listCustomFields(db, accountId);
   // A custom field may have the name of a field that a later release added. The file has only one column of each name.
   const reserved = RESERVED_FIELDS.filter((name) => !own.some((field) => field.field_name.toLowerCase() === name));
@@ -48,5 +53,5 @@ export function contactsCsv(db: Db, accountId: number, typeId: number, onRows?: 
     }
   }
 
-  return csvStream([...reserved, ...own.map((field) => field.field_name)], pages());
+  return csvStream([...reserved, ...own.map((field) => field.field_name)], pages(), form);
 }

@@ -10,6 +10,7 @@ import { contacts, contactTypes, countries } from '../../database/schema/index.t
 import { notFound } from '../../errors/failure.ts';
 import { messages } from '../../errors/field-errors.ts';
 import {
+  choice,
   email,
   flag,
   identifier,
@@ -24,10 +25,11 @@ import {
   softStamps,
 } from '../../http/requests/schemas.ts';
 import type { FieldErrorCollector } from '../../http/requests/validation.ts';
+import { LANGUAGE_CODES } from '../../languages.ts';
 import { type Context, listOperation, operation, recordOperation } from '../../operations/operation.ts';
 import { isoTimestamp } from '../../time/clock.ts';
 import { ContactType } from '../contact-types/operations.ts';
-import { csvStream } from '../csv-write.ts';
+import { csvStream, PLAIN_CSV, spreadsheetCsv } from '../csv-write.ts';
 import { type CustomField, customFieldRecord, listCustomFields, storedFieldRecord } from '../fields/custom-fields.ts';
 import { listSearch } from '../search/list-search.ts';
 import { deleteAllContacts } from '../unfinished-writes.ts';
@@ -305,11 +307,23 @@ export const exportContacts = operation({
   name: 'Download the contacts of a type as CSV',
   role: 'viewer',
   input: Type.Object({ contact_type_id: identifier('The contact type.') }),
-  run({ db, accountId }, { contact_type_id }): Readable {
-    if (!hasContactType(db, accountId, contact_type_id)) throw notFound();
-    return contactsCsv(db, accountId, recordId(contact_type_id));
-  },
+  run: (context, { contact_type_id }): Readable => exported(context, contact_type_id),
 });
+
+/** For the download of the dashboard, which opens in a spreadsheet. */
+export const exportContactsForSpreadsheet = operation({
+  name: 'Download the contacts of a type for a spreadsheet',
+  role: 'viewer',
+  input: Type.Object({ contact_type_id: identifier('The contact type.'), language: choice(...LANGUAGE_CODES) }),
+  run: (context, { contact_type_id, language }): Readable =>
+    exported(context, contact_type_id, spreadsheetCsv(language)),
+});
+
+/** Returns the contacts of a type as CSV, in the form for programs unless another is given. Throws 404. */
+function exported({ db, accountId }: Context, typeId: unknown, form = PLAIN_CSV): Readable {
+  if (!hasContactType(db, accountId, typeId)) throw notFound();
+  return contactsCsv(db, accountId, recordId(typeId), { form });
+}
 
 /** Returns the address id of a contact of the caller's account. Throws 404. */
 export function requireAddress({ db, accountId }: Context, contactId: unknown): number {

@@ -18,7 +18,7 @@ import { fieldLabel, fieldText } from '../../../ui/words/known.ts';
 import type { ListedContactType } from '../../contact-types/operations.ts';
 import { CONTACT_ORDERS, type ContactOrder } from '../../search/find-contacts.ts';
 import { countContacts, type FoundContact, type FoundContacts, findContacts } from '../../search/operations.ts';
-import { exportContacts } from '../operations.ts';
+import { exportContactsForSpreadsheet } from '../operations.ts';
 import {
   type Choices,
   FilterBar,
@@ -106,7 +106,9 @@ export async function peopleScreen(app: FastifyInstance): Promise<void> {
   app.get<{ Querystring: Record<string, unknown> }>('/contacts/export', async (request, reply) => {
     const [contact_type_id] = texts(request.query.contact_type_id);
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    return sendCsv(reply, await ask(request, exportContacts, { contact_type_id }), 'contacts.csv');
+    const language = languageOf(request, viewerOf(request)).code;
+    const csv = await ask(request, exportContactsForSpreadsheet, { contact_type_id, language });
+    return sendCsv(reply, csv, 'contacts.csv');
   });
 }
 
