@@ -264,6 +264,36 @@ t.test('an import reads days and numbers as spreadsheets write them, and says wh
     t.match(wrong.preview, reason);
 });
 
+t.test('a day above 12 shows the order of all dates with slashes in its column', async (t) => {
+  const app = await startApp(t);
+  const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };
+  await app.one.call('POST', '/contacts-type/add', { form: { name: 'Readers' } });
+  const rows = [
+    'ada@example.org,1/2/1990,1/2/1991 9:30,1/2/2001',
+    'ivo@example.org,12/31/1990,31/12/1991,3/4/2001',
+    'kai@example.org,31/12/1990,,',
+  ];
+  const content = ['email,us,uk,either', ...rows].join('\n');
+  const file = { filename: 'readers.csv', content };
+  const looked = await app.page('POST', '/contacts/import', { headers, multipart: [['file', file]] });
+  const path = String(looked.headers.location);
+  const types = { column1: 'new:datetime-local', column2: 'new:datetime-local', column3: 'new:text' };
+  await app.page('POST', path, { headers, form: { contact_type_id: '1', column0: 'email', ...types } });
+  await reached(app, path, 'looked');
+  const { text } = await app.page('GET', path, { headers });
+  t.match(text, '<bdi>31/12/1990</bdi>', 'a row in the other order fails, with its cell');
+  await app.page('POST', `${path}/start`, { headers });
+  await reached(app, path, 'done');
+  const values = app.db.prepare<[], string>('SELECT custom_values FROM contacts ORDER BY email').pluck().all();
+  t.strictSame(
+    values.map((one) => Object.values(JSON.parse(one))),
+    [
+      ['1990-01-02', '1991-02-01T09:30', '1/2/2001'],
+      ['1990-12-31', '1991-12-31', '3/4/2001'],
+    ],
+  );
+});
+
 t.test('an import questions misspelt domains, and corrects those that are ticked and no others', async (t) => {
   const app = await startApp(t);
   const headers = { ...FROM_PAGE, cookie: cookieOf(app, addPerson(app)) };

@@ -85,6 +85,22 @@ export function isValidValue(type: string, value: string): boolean {
 /** A day with its year first, or with dots and its day first, and an optional time, as spreadsheets write it. */
 const WRITTEN_DATE =
   /^(?:(?<year>\d{4})([-/])(?<month>\d{1,2})\2(?<day>\d{1,2})|(?<firstDay>\d{1,2})\. ?(?<dottedMonth>\d{1,2})\. ?(?<lastYear>\d{4}))(?:[T ]+(?<hour>\d{1,2})(?<minutes>:\d{2}(?::\d{2})?))?$/;
+/** A day with slashes before its year. In some countries the first number is the month, in others the day. */
+const SLASHED_DATE =
+  /^(?<first>\d{1,2})\/(?<second>\d{1,2})\/(?<year>\d{4})(?:[T ]+(?<hour>\d{1,2})(?<minutes>:\d{2}(?::\d{2})?))?$/;
+/** The number of months, above which a number in a date is a day. */
+const MONTHS = 12;
+/** What the first number of a date with slashes is. */
+export type DateOrder = 'month-first' | 'day-first';
+
+/** Returns the order that a date with slashes shows by a day above 12; null for a date that shows none and any other text. */
+export function shownDateOrder(text: string): DateOrder | null {
+  const { first, second } = SLASHED_DATE.exec(text)?.groups ?? {};
+  const [isFirstDay, isSecondDay] = [Number(first) > MONTHS, Number(second) > MONTHS];
+  if (isFirstDay === isSecondDay) return null;
+  return isFirstDay ? 'day-first' : 'month-first';
+}
+
 /** A day of every year with dots, such as `24.12.`. */
 const WRITTEN_DAY = /^(\d{1,2})\. ?(\d{1,2})\.?$/;
 /** A number with a comma before its decimals. Without dots, three digits after the comma could also be thousands. */
@@ -97,25 +113,37 @@ const COMMA_THOUSANDS = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/;
 /**
  * Returns the value that a written text has in a field of this type; the text itself if it is no other form of a value. People and
  * spreadsheets write days as `31.12.1990` and numbers as `1.234,56`. A field for a day of every year takes the day from a whole date. A text
- * with two meanings, such as `03/04/1990` or `1,234`, stays as it is, and such a value is invalid.
+ * with two meanings, such as `1,234`, or `03/04/1990` unless `order` is known, stays as it is, and such a value is invalid.
  */
-export function writtenValue(type: string, text: string): string {
+export function writtenValue(type: string, text: string, order: DateOrder | null = null): string {
   if (type === 'number') {
     if (DECIMAL_COMMA.test(text) || DOT_THOUSANDS.test(text)) return text.replaceAll('.', '').replace(',', '.');
     return COMMA_THOUSANDS.test(text) ? text.replaceAll(',', '') : text;
   }
-  if (type === 'datetime-local') return writtenDate(text);
+  if (type === 'datetime-local') return writtenDate(text, order);
   if (type !== 'yearly-date') return text;
   const [, day, month] = WRITTEN_DAY.exec(text) ?? [];
   if (day !== undefined && month !== undefined) return `${twoDigits(month)}-${twoDigits(day)}`;
-  const date = writtenDate(text);
+  const date = writtenDate(text, order);
   return isValidValue('datetime-local', date) ? date.slice('YYYY-'.length, 'YYYY-MM-DD'.length) : text;
 }
 
-function writtenDate(text: string): string {
+function writtenDate(text: string, order: DateOrder | null): string {
+  const slashed = order && SLASHED_DATE.exec(text)?.groups;
+  if (slashed) {
+    const { first, second, year, hour, minutes } = slashed;
+    const [month, day] = order === 'day-first' ? [second, first] : [first, second];
+    return dateText(year, month, day, hour, minutes);
+  }
   const parts = WRITTEN_DATE.exec(text)?.groups;
   if (parts === undefined) return text;
   const { year = parts.lastYear, month = parts.dottedMonth, day = parts.firstDay, hour, minutes } = parts;
+  return dateText(year, month, day, hour, minutes);
+}
+
+type Digits = string | undefined;
+
+function dateText(year: Digits, month: Digits, day: Digits, hour: Digits, minutes: Digits): string {
   const date = [year, twoDigits(month), twoDigits(day)].join('-');
   return hour === undefined ? date : `${date}T${twoDigits(hour)}${minutes}`;
 }

@@ -1,7 +1,13 @@
 /** Guesses which field each column of an uploaded CSV file is, and which type a new field for it would have. */
 import { createReadStream } from 'node:fs';
 import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
-import { type CustomField, type FieldType, isValidValue, writtenValue } from '../fields/custom-fields.ts';
+import {
+  type CustomField,
+  type FieldType,
+  isValidValue,
+  shownDateOrder,
+  writtenValue,
+} from '../fields/custom-fields.ts';
 import { comparableHeading, readCsv } from './csv.ts';
 import { parseHeader } from './rows.ts';
 
@@ -67,7 +73,8 @@ const DATES = ['datetime-local', 'yearly-date'] as const;
 function guessType(cells: readonly string[]): FieldType {
   const values = cells.filter((cell) => cell !== '');
   if (values.length === 0) return 'text';
-  const isWritten = (type: FieldType) => (value: string) => isValidValue(type, writtenValue(type, value));
+  const order = values.map(shownDateOrder).find((shown) => shown !== null) ?? null;
+  const isWritten = (type: FieldType) => (value: string) => isValidValue(type, writtenValue(type, value, order));
   if (values.every(isWritten('number')) && values.every((value) => AMOUNT.test(writtenValue('number', value))))
     return 'number';
   return DATES.find((type) => values.every(isWritten(type))) ?? 'text';

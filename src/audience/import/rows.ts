@@ -8,7 +8,7 @@ import { RESERVED_FIELDS, reservedField } from '../contacts/contact-fields.ts';
 import { languageCode } from '../contacts/contact-languages.ts';
 import { countryId } from '../contacts/countries.ts';
 import { meantDomain } from '../contacts/misspelt-domains.ts';
-import { type CustomField, isValidValue, writtenValue, ZONE_FIELD } from '../fields/custom-fields.ts';
+import { type CustomField, type DateOrder, isValidValue, writtenValue, ZONE_FIELD } from '../fields/custom-fields.ts';
 import type { ImportOptions } from './import-job.ts';
 
 /** An error in a row of the file. `field` is '' if it concerns the whole row. */
@@ -29,7 +29,7 @@ export type StagedRow = (string | number | null)[];
 
 type Column = { field: string; custom: CustomField | null } | null;
 
-interface Header {
+export interface Header {
   /** The field of each cell of a row; null for an unknown column. */
   columns: Column[];
   /** The names of the columns that are not imported, as in the file. */
@@ -116,7 +116,7 @@ export class RowReader {
    * The custom fields of the file and their places in a row. Their values become one JSON value, the last of `contactColumns`. `key` is the
    * key in this JSON with its colon, written once for all rows.
    */
-  readonly #custom: { at: number; custom: CustomField; key: string }[] = [];
+  readonly #custom: { at: number; custom: CustomField; key: string; order: DateOrder | null }[] = [];
   readonly #isErased: (normalized: string) => boolean;
   readonly #emptyCells: ImportOptions['emptyCells'];
   /** The misspelt domains that are corrected. */
@@ -126,11 +126,12 @@ export class RowReader {
   readonly #meant = new Map<string, string | null>();
   readonly #countries = new Map<string, number | null>();
 
-  /** `isErased` tells whether a normalized address was erased. */
+  /** `isErased` tells whether a normalized address was erased; `dateOrders` has the order of dates with slashes by place of the column. */
   constructor(
     { columns }: Header,
     isErased: (normalized: string) => boolean,
     { emptyCells, correctedDomains }: Pick<ImportOptions, 'emptyCells' | 'correctedDomains'>,
+    dateOrders: ReadonlyMap<number, DateOrder>,
   ) {
     this.#isErased = isErased;
     this.#emptyCells = emptyCells;
@@ -145,6 +146,7 @@ export class RowReader {
           at,
           custom: column.custom,
           key: `"${column.custom.id}":`,
+          order: dateOrders.get(at) ?? null,
         });
     });
     this.fields = columns.flatMap((column, at) =>
@@ -245,11 +247,12 @@ export class RowReader {
   /** Returns JSON with custom field ids as keys. An empty value that clears is null, because `json_patch` then removes the key. */
   #customValues(line: number, cells: readonly string[], errors: RowError[]): string {
     let json = '';
-    for (const { at, custom, key } of this.#custom) {
-      const value = writtenValue(custom.field_type, (cells[at] ?? '').trim());
+    for (const { at, custom, key, order } of this.#custom) {
+      const cell = (cells[at] ?? '').trim();
+      const value = writtenValue(custom.field_type, cell, order);
       if (value !== '' && !isValidValue(custom.field_type, value)) {
         const field = custom.field_name.toLowerCase();
-        errors.push({ line, field, ...cellError(messages.value(field, custom.field_type), value) });
+        errors.push({ line, field, ...cellError(messages.value(field, custom.field_type), cell) });
       }
       if (value !== '' && custom.field_name.toLowerCase() === ZONE_FIELD && !isTimeZone(value))
         this.#noteInvalidZone(value);

@@ -11,6 +11,7 @@ import { addressesIn } from '../contacts/addresses.ts';
 import { countErasedAddresses, erasedTest } from '../contacts/erased-addresses.ts';
 import { ZONE_FIELD } from '../fields/custom-fields.ts';
 import { readCsv } from './csv.ts';
+import { dateOrders } from './date-orders.ts';
 import { DEFAULT_OPTIONS, type ImportJob, type ImportProgress } from './import-job.ts';
 import { plannedFields } from './make-lists.ts';
 import { parseHeader, type RowError, RowReader, type StagedRow } from './rows.ts';
@@ -75,7 +76,8 @@ async function stageRows(db: Db, job: ImportJob, progress: ImportProgress | unde
     notes.push(...header.unknown.map((name) => stored(sentence('column_unknown', { name }))));
   const erased = countErasedAddresses(client, job.accountId);
   const isErased = erasedTest(client, job.accountId);
-  const reader = new RowReader(header, isErased, job.options ?? DEFAULT_OPTIONS);
+  const orders = await dateOrders(job.path, header);
+  const reader = new RowReader(header, isErased, job.options ?? DEFAULT_OPTIONS, orders);
   const staged: StagedFile = {
     columns: reader.contactColumns,
     fields: reader.fields,
