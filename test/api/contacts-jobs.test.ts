@@ -110,6 +110,23 @@ t.test('people are unsubscribed from all mail or from a group, with an entry in 
   t.equal(app.db.prepare('SELECT count(*) FROM consent_log').pluck().get(), 3);
 });
 
+t.test('contacts for a segment that was deleted meanwhile are skipped, not counted as done', async (t) => {
+  const app = await withContacts(t);
+  await app.one.call('POST', '/segment/store', {
+    form: {
+      segment_name: 'Graz',
+      contact_type_id: 1,
+      select_field: ['city'],
+      select_operator: ['is'],
+      value: ['Graz'],
+    },
+  });
+  const { id } = await start(app, { action: 'segment', strIds: [1, 2, 3], to_segment_id: 1 });
+  await app.one.call('DELETE', '/segment/delete', { query: { segment_id: 1 } });
+  await app.background();
+  t.match(await job(app, id), { state: 'done', whole: 3, done: 0, skipped: 3 });
+});
+
 t.test('contacts are added to a segment by hand and stay, whatever its rules say', async (t) => {
   const app = await withContacts(t);
   await app.one.call('POST', '/segment/store', {

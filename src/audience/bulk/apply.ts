@@ -39,8 +39,8 @@ export function applyAction(db: Db, job: Job, ids: readonly number[], now: strin
       );
       return applied;
     case 'segment':
-      addContactsToSegment(db, job.user_id, target, liveIds, now);
-      return applied;
+      // The segment may have been deleted since the job began.
+      return addContactsToSegment(db, job.user_id, target, liveIds, now) ? applied : [];
     case 'move':
       return moveContacts(
         db,

@@ -183,7 +183,7 @@ export function addRecipient(db: Db, accountId: number, segmentId: number, input
 
 /**
  * Adds contacts by hand, who then stay in the segment whatever its rules say. They enter its automations unless
- * `startsAutomations` is false. Call inside the transaction of the change.
+ * `startsAutomations` is false. Returns false if the account has no such segment. Call inside the transaction of the change.
  */
 export function addContactsToSegment(
   db: Db,
@@ -192,13 +192,13 @@ export function addContactsToSegment(
   contactIds: readonly number[],
   now: string,
   startsAutomations = true,
-): void {
+): boolean {
   const segment = db
     .select()
     .from(segments)
     .where(ownedRecord(segments, segmentId, accountId))
     .get();
-  if (segment === undefined) return;
+  if (segment === undefined) return false;
   const chosen = sql`json_each(${JSON.stringify(contactIds)}) i CROSS JOIN contacts c ON c.id = i.value`;
   const added = db.all<{ address_id: number; contact_id: number; is_new: number }>(sql`
     SELECT c.address_id, c.id AS contact_id, NOT EXISTS (SELECT 1 FROM segment_recipients r
@@ -210,9 +210,11 @@ export function addContactsToSegment(
       rejoined_at = iif(is_removed = 1, excluded.updated_at, rejoined_at)`);
   const people = added.map((row) => row.address_id);
   syncMembers(db, segment, people, now);
-  if (!startsAutomations) return;
-  const joined = peopleOf(added.filter((row) => row.is_new === 1));
-  recordMembershipChange(db, { table: 'segments', id: segmentId }, 'joined', joined, now);
+  if (startsAutomations) {
+    const joined = peopleOf(added.filter((row) => row.is_new === 1));
+    recordMembershipChange(db, { table: 'segments', id: segmentId }, 'joined', joined, now);
+  }
+  return true;
 }
 
 /** Removes a recipient by hand. The row stays, marked as removed, so that the rules do not add the recipient again. Throws 404. */
