@@ -43,7 +43,12 @@ t.test('a form is added, read, changed and deleted', async (t) => {
   const rule = { select_field: 'city', select_operator: 'is', value: 'Bonn' };
   await must('/segment/store', { segment_name: 'Bonn', contact_type_id: 1, ...rule });
   await must('/forms/save', { id, segment_id: 1 });
-  await must('/forms/save', { id, title: '', privacy_url: '' });
+  await must('/forms/save', { id, privacy_url: 'example.com/privacy', redirect_url: 'www.example.com' });
+  t.match((await read()).form, {
+    privacy_url: 'https://example.com/privacy',
+    redirect_url: 'https://www.example.com/',
+  });
+  await must('/forms/save', { id, title: '', privacy_url: '', redirect_url: '' });
   t.match((await read()).form, { segment_id: 1 }, 'what is not given stays');
   t.match((await read()).form, { title: 'Subscribe to our newsletter', privacy_url: '' });
   const { forms } = (await app.one.call('GET', '/forms')).body.message;

@@ -114,7 +114,7 @@ export function checkForm(
   if (new Set(fields).size < fields.length) errors.add('fields', sentence('form_field_twice'));
   if (!group_ids.every((id) => isOwned(db, unsubscribeGroups, id, accountId)))
     errors.add('group_ids', messages.selected('group_ids'));
-  for (const name of URL_FIELDS) if (!isUrl(input[name] ?? '')) errors.add(name, sentence('form_address'));
+  for (const name of URL_FIELDS) if (!isUrl(urlText(input[name] ?? ''))) errors.add(name, sentence('form_address'));
 }
 
 /** Returns the form that results from checked input and the form before the change; `form` is null for a new form. */
@@ -161,6 +161,14 @@ function isOfType(db: Db, segmentId: number, typeId: number | undefined): boolea
  */
 const HOST = /^[\w.:[\]-]+$/;
 
+/** A host name with a dot, and what may follow it, before which people leave out the scheme. */
+const WITHOUT_SCHEME = /^(?:[\p{L}\p{N}-]{1,63}\.){1,9}\p{L}{2,63}(?:[:/?#]|$)/u;
+
+/** Returns the URL that a text stands for: a host name without a scheme, such as `shop.example/terms`, gets https. */
+function urlText(text: string): string {
+  return WITHOUT_SCHEME.test(text) ? `https://${text}` : text;
+}
+
 /** Returns true if a text is empty or the URL of a web page without a user name or password. */
 function isUrl(text: string): boolean {
   if (text === '') return true;
@@ -171,5 +179,5 @@ function isUrl(text: string): boolean {
 
 /** Returns a URL in ASCII, as headers and attributes need it. Returns an empty or undefined text unchanged. */
 function hrefOf(text: string | undefined): string | undefined {
-  return text === undefined || text === '' ? text : new URL(text).href;
+  return text === undefined || text === '' ? text : new URL(urlText(text)).href;
 }
