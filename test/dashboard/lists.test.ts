@@ -77,6 +77,9 @@ t.test('an unsubscribe group is added, changed and deleted', async (t) => {
   );
   t.match((await open('/unsubscribes/topics')).text, 'href="/unsubscribes/topics/1/edit"');
   t.match((await open('/unsubscribes/topics/1/edit')).text, 'value="Weekly"');
+  const hint = 'Conditions in e-mails find the topic by its name.';
+  t.match((await open('/unsubscribes/topics/1/edit')).text, hint);
+  t.notMatch((await open('/unsubscribes/topics/new')).text, hint, 'no condition names a new topic');
   t.equal((await send('/unsubscribes/topics/1/edit', { group_name: 'News', description: 'Monthly' })).status, 303);
   const { unsubscribesGroup } = (await mustAnswer(app, 'GET', '/unsubscribes-groups/details', { query: { id: 1 } }))
     .body.message;

@@ -149,6 +149,8 @@ export const unsubscribed: Translation<typeof english> = {
   'topics.save': 'Thema speichern',
   'topics.saved': 'Das Thema „{name}“ wurde gespeichert.',
   'topics.name': 'Name',
+  'topics.name.hint':
+    'Bedingungen in Mails finden das Thema an seinem Namen. Wenn Sie ihn ändern, ändern Sie ihn auch in diesen Bedingungen.',
   'topics.description.hint': 'Steht auf der Seite mit den E-Mail-Einstellungen.',
   'topics.display': 'Auf der Seite mit den E-Mail-Einstellungen anzeigen',
   'topics.delete': 'Thema löschen',

@@ -140,6 +140,8 @@ export const unsubscribed = {
   'topics.save': 'Save topic',
   'topics.saved': 'The topic “{name}” was saved.',
   'topics.name': 'Name',
+  'topics.name.hint':
+    'Conditions in e-mails find the topic by its name. If you change the name, change it in these conditions, too.',
   'topics.description.hint': 'Shown on the preferences page.',
   'topics.display': 'Show on the preferences page',
   'topics.delete': 'Delete topic',

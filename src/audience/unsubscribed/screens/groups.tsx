@@ -151,6 +151,7 @@ function show(request: FastifyRequest, reply: FastifyReply, { existing, values, 
         <p class="quiet-text">{language.say('unsubscribes.topics.empty.text')}</p>
         <SentForm
           form={GROUP_FORM}
+          {...(existing && { hints: { group_name: language.say('topics.name.hint') } })}
           {...{ values, problems }}
           submit={language.say('topics.save')}
           back={{ href: LIST_PATH, label: 'confirm.cancel' }}
