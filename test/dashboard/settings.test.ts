@@ -239,6 +239,18 @@ t.test('a person chooses how close the rows of tables are, and this browser keep
   t.match(other.text, '<html lang="en" class="app system">');
 });
 
+t.test('only a new address of the public archive is said to end an old one', async (t) => {
+  const { get, post, cookie } = await signedIn(t);
+  const save = async (form: Record<string, string>) => {
+    const flash = String((await post('/settings/archive', form)).headers['set-cookie']).split(';')[0];
+    const { text } = await get('/settings/archive', { cookie: `${cookie}; ${flash}` });
+    return /role="status".*?<div>(.*?)<\/div>/s.exec(text)?.[1];
+  };
+  t.equal(await save({ slug: 'lark-books', title: '' }), 'Saved.');
+  t.equal(await save({ slug: 'lark-books', title: 'Letters' }), 'Saved.');
+  t.match(await save({ slug: 'lark', title: 'Letters' }), 'the old one no longer works');
+});
+
 t.test('the gallery of components is for development only', async (t) => {
   const { get } = await signedIn(t, 'owner');
   t.equal((await get('/settings/gallery')).status, 404);

@@ -20,8 +20,11 @@ export async function archiveScreen(app: FastifyInstance): Promise<void> {
 
   app.post('/settings/archive', async (request, reply) => {
     const values = { slug: field(request, 'slug'), title: field(request, 'title') };
+    const { archive: before } = await ask(request, readArchive, {});
     const saved = await attempt(request, changeArchive, values);
-    if ('output' in saved) return backTo(reply, 'archive', 'settings.done.archiveSaved');
+    const isMoved = before.slug !== '' && before.slug !== values.slug;
+    if ('output' in saved)
+      return backTo(reply, 'archive', isMoved ? 'settings.done.archiveSaved' : 'settings.done.changed');
     return show(request, reply.code(saved.status), values, saved);
   });
 
