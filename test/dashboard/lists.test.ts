@@ -2,7 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { connect } from '../../src/database/open.ts';
+import { startApp } from '../support/app.ts';
+import { mustSucceed } from '../support/campaign.ts';
 import { addContact, mustAnswer, queueSend, startWithFields, storeSegment } from '../support/segments.ts';
+import { SHOP_SENDER } from '../support/sender.ts';
 import { visitor } from '../support/visitor.ts';
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
@@ -177,4 +180,33 @@ t.test('a form waits for the lock of the database, also while others write', asy
   background.exec('COMMIT');
   while (answer === undefined) await setImmediate();
   t.equal(answer.status, 303);
+});
+
+t.test('before a record is deleted, its page names the active feeds that use it', async (t) => {
+  const app = await startApp(t);
+  const must = mustSucceed(t, app.one);
+  await must('/contacts-type/add', { name: 'Readers' });
+  await must('/custom-fields/save', { field_name: 'plan', field_type: 'text' });
+  const rule = { select_field: ['plan'], select_operator: ['is'], value: ['pro'] };
+  await must('/segment/store', { segment_name: 'Pro', contact_type_id: 1, ...rule });
+  await must('/unsubscribes-groups/save', { group_name: 'News', description: 'News', is_display: 1 });
+  await must('/sender/save', SHOP_SENDER);
+  const mail = { sender_id: 1, unsubscribe_group_id: 1, subject: '((item_title))', rhythm: 'item' };
+  const feed = { ...mail, feed_name: 'Blog', url: 'https://blog.example/feed', recipient_id: ['segments_1'] };
+  const { id } = (await must('/feeds/save', feed)) as { id: number };
+  const { open } = visitor(app);
+  const asked = {
+    '/contacts/segments/1': 'this segment',
+    '/settings/lists/1': 'this list or one of its segments',
+    '/settings/fields/1': 'this field or a segment with a rule about it',
+    '/settings/senders/1': 'this sender',
+    '/unsubscribes/topics/1/edit': 'this topic',
+  };
+  for (const [path, what] of Object.entries(asked)) {
+    const { text } = await open(path);
+    t.match(text, `This feed uses ${what} and pauses before its next e-mail:`);
+    t.match(text, `<a href="/feeds/${id}">Blog</a>`);
+  }
+  await must('/feeds/switch', { id, is_active: 0 });
+  for (const path of Object.keys(asked)) t.notMatch((await open(path)).text, 'This feed uses');
 });

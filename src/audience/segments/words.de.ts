@@ -95,6 +95,12 @@ export const segments: Translation<typeof english> = {
   },
   'segments.uses.mentioned':
     'Diese Automationen verwenden {what} im Auslöser, in einem Schritt, im Ziel oder in der Ausstiegsregel. Eine laufende Automation, die ihr Ziel oder ihre Ausstiegsregel verliert, wird pausiert. Die anderen laufen weiter, aber dieser Auslöser nimmt keine Kontakte mehr auf, und ein solcher Schritt wirkt nicht mehr wie vorher:',
+  'segments.uses.feeds': {
+    one: 'Dieser Feed verwendet {what} und pausiert vor seiner nächsten Mail:',
+    other: 'Diese Feeds verwenden {what} und pausieren vor ihrer nächsten Mail:',
+  },
+  'segments.uses.what.sender': 'diesen Absender',
+  'segments.uses.what.topic': 'dieses Thema',
   'segments.uses.what.segment': 'dieses Segment',
   'segments.uses.what.list': 'diese Liste oder eines ihrer Segmente',
   'segments.uses.what.field': 'dieses Feld oder ein Segment mit einer Regel dazu',

@@ -93,6 +93,12 @@ export const segments = {
   },
   'segments.uses.mentioned':
     'These automations use {what} in their trigger, a step, their goal or their exit rule. A live automation that loses its goal or exit rule will be paused. The others stay live, but that trigger adds no more contacts, and such a step no longer works as before:',
+  'segments.uses.feeds': {
+    one: 'This feed uses {what} and pauses before its next e-mail:',
+    other: 'These feeds use {what} and pause before their next e-mail:',
+  },
+  'segments.uses.what.sender': 'this sender',
+  'segments.uses.what.topic': 'this topic',
   'segments.uses.what.segment': 'this segment',
   'segments.uses.what.list': 'this list or one of its segments',
   'segments.uses.what.field': 'this field or a segment with a rule about it',

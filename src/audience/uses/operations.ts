@@ -1,17 +1,19 @@
-/** Operations that say what deleting a segment, a contact type or a field would affect. All of them are additions to the contract. */
-import { sql } from 'drizzle-orm';
+/** Operations that say what deleting a record would affect. All of them are additions to the contract. */
+import { type SQL, sql } from 'drizzle-orm';
 import Type, { type Static } from 'typebox';
+import type { Db } from '../../database/open.ts';
 import { isOwned, ownedRecord, recordId } from '../../database/ownership.ts';
 import {
   AUTOMATION_STATUS,
   contactTypes,
   customFields,
+  type feeds,
   SINGLE_SEND_STATUS,
   segments,
   type Target,
 } from '../../database/schema/index.ts';
 import { notFound } from '../../errors/failure.ts';
-import { identifier, integer } from '../../http/requests/schemas.ts';
+import { choice, identifier, integer } from '../../http/requests/schemas.ts';
 import { mayRead } from '../../operations/callers.ts';
 import { type Context, operation } from '../../operations/operation.ts';
 import { segmentsWithField } from '../segments/broken-rules.ts';
@@ -73,9 +75,7 @@ export const countUsesOfContactType = operation({
     const where = ownedRecord(contactTypes, contact_type_id, context.accountId);
     const type = context.db.select().from(contactTypes).where(where).get();
     if (type === undefined) throw notFound();
-    const ofType = context.db.all<{ id: number }>(
-      sql`SELECT id FROM segments WHERE contact_type_id = ${type.id} AND deleted_at IS NULL`,
-    );
+    const ofType = segmentsOfType(context.db, type.id);
     const campaigns = usingCampaigns(context, [...targets('contacts', [type]), ...targets('segments', ofType)]);
     return { uses: { people: type.contacts_count, segments: ofType.length, ...campaigns } };
   },
@@ -91,13 +91,67 @@ export const countUsesOfField = operation({
     const { db, accountId } = context;
     const id = recordId(fieldId);
     if (!isOwned(db, customFields, id, accountId)) throw notFound();
-    const needing = segmentsWithField(db, accountId, id).map((segmentId) => ({ id: segmentId }));
+    const needing = needingSegmentsOf(db, accountId, id);
     return { uses: { segments: needing.length, ...usingCampaigns(context, targets('segments', needing), id) } };
   },
 });
 
+/** The kinds of records that a feed uses, itself or through its segments. */
+const FEED_USES = ['sender', 'topic', 'segment', 'list', 'field'] as const;
+export type FeedUse = (typeof FEED_USES)[number];
+export type UsingFeed = Pick<typeof feeds.$inferSelect, 'id' | 'feed_name'>;
+
+/** For the questions of the screens: a feed pauses when the sender, topic, list or segment of its next e-mail is gone. */
+export const listFeedsUsing = operation({
+  name: 'List the active feeds that use a record',
+  role: 'viewer',
+  input: Type.Object({ kind: choice(...FEED_USES), id: identifier('The record.') }),
+  run({ db, accountId }, { kind, id: recordKey }): UsingFeed[] {
+    const id = recordId(recordKey);
+    const uses = {
+      sender: () => sql`sender_id = ${id}`,
+      topic: () => sql`unsubscribe_group_id = ${id}`,
+      segment: () => feedTargets(targets('segments', [{ id }])),
+      list: () => feedTargets([...targets('contacts', [{ id }]), ...targets('segments', segmentsOfType(db, id))]),
+      field: () => feedTargets(targets('segments', needingSegmentsOf(db, accountId, id))),
+    };
+    return db.all(
+      sql`SELECT id, feed_name FROM feeds WHERE user_id = ${accountId} AND state = 'active' AND ${uses[kind]()} ORDER BY id`,
+    );
+  },
+});
+
+function segmentsOfType(db: Db, typeId: number): { id: number }[] {
+  return db.all(sql`SELECT id FROM segments WHERE contact_type_id = ${typeId} AND deleted_at IS NULL`);
+}
+
+function needingSegmentsOf(db: Db, accountId: number, fieldId: number): { id: number }[] {
+  return segmentsWithField(db, accountId, fieldId).map((id) => ({ id }));
+}
+
+/** Returns a condition: a feed includes or excludes one of these targets. */
+function feedTargets(targets: readonly Target[]): SQL {
+  const keys = targetKeys(targets);
+  return sql`(${namesTarget('recipient_id', keys)} OR ${namesTarget('exclude_specific_recipient_id', keys)})`;
+}
+
 function targets(table: Target['table'], records: readonly { id: number }[]): Target[] {
   return records.map(({ id }) => ({ table, id: String(id) }));
+}
+
+/** Returns targets as a JSON array of the keys with which `isTarget` compares. */
+function targetKeys(targets: readonly Target[]): string {
+  return JSON.stringify(targets.map(({ table, id }) => `${table}_${id}`));
+}
+
+/** Returns a condition: the target of which SQL gives the table and the id is one of these keys. */
+function isTarget(table: string, id: string, keys: string): SQL {
+  return sql`(${sql.raw(table)}) || '_' || (${sql.raw(id)}) IN (SELECT value FROM json_each(${keys}))`;
+}
+
+/** Returns a condition: the JSON array in a column has one of the targets with these keys. */
+function namesTarget(column: string, keys: string): SQL {
+  return sql`EXISTS (SELECT 1 FROM json_each(${sql.raw(column)}) t WHERE ${isTarget("t.value ->> 'table'", "t.value ->> 'id'", keys)})`;
 }
 
 /**
@@ -109,25 +163,21 @@ function usingCampaigns(
   targets: readonly Target[],
   field: number | null = null,
 ): { [Name in keyof typeof Campaigns]: Static<(typeof Campaigns)[Name]> } {
-  const keys = JSON.stringify(targets.map(({ table, id }) => `${table}_${id}`));
-  const isTarget = (table: string, id: string) =>
-    sql`(${sql.raw(table)}) || '_' || (${sql.raw(id)}) IN (SELECT value FROM json_each(${keys}))`;
-  const namesTarget = (column: string) =>
-    sql`EXISTS (SELECT 1 FROM json_each(${sql.raw(column)}) t WHERE ${isTarget("t.value ->> 'table'", "t.value ->> 'id'")})`;
+  const keys = targetKeys(targets);
   const counts = db.get<
     Record<'single_sends' | 'queued_single_sends' | 'automations' | 'live_automations', number>
   >(sql`
     SELECT * FROM
       (SELECT count(*) AS single_sends, count(*) FILTER (WHERE status = ${SINGLE_SEND_STATUS.queued}) AS queued_single_sends
        FROM single_sends WHERE user_id = ${accountId} AND status IN (${SINGLE_SEND_STATUS.draft}, ${SINGLE_SEND_STATUS.queued})
-         AND (${namesTarget('recipient_id')} OR ${namesTarget('exclude_specific_recipient_id')})),
+         AND (${namesTarget('recipient_id', keys)} OR ${namesTarget('exclude_specific_recipient_id', keys)})),
       (SELECT count(*) AS automations, count(*) FILTER (WHERE status = ${AUTOMATION_STATUS.live}) AS live_automations
-       FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isTarget('automation_for_table', 'automation_for')})`);
+       FROM automations WHERE user_id = ${accountId} AND deleted_at IS NULL AND ${isTarget('automation_for_table', 'automation_for', keys)})`);
   const mentioned = db.all<{ utr: string; automation_name: string; mentions: number }>(sql`
     SELECT a.utr, a.automation_name, count(*) OVER () AS mentions FROM automations a WHERE a.user_id = ${accountId} AND a.deleted_at IS NULL
-      AND (${isTarget("'segments'", 'a.goal_segment_id')} OR ${isTarget("'segments'", 'a.exit_segment_id')} OR a.trigger_field_id = ${field}
+      AND (${isTarget("'segments'", 'a.goal_segment_id', keys)} OR ${isTarget("'segments'", 'a.exit_segment_id', keys)} OR a.trigger_field_id = ${field}
         OR EXISTS (SELECT 1 FROM automation_schedules s WHERE s.automation_id = a.id
-          AND (${isTarget("'segments'", 's.segment_id')} OR ${isTarget("'contacts'", 's.contact_type_id')} OR s.field_id = ${field})))
+          AND (${isTarget("'segments'", 's.segment_id', keys)} OR ${isTarget("'contacts'", 's.contact_type_id', keys)} OR s.field_id = ${field})))
     ORDER BY a.id DESC LIMIT ${MAX_NAMED}`);
   const mentioned_in = mayRead({ scopes }, 'campaigns')
     ? mentioned.map(({ utr, automation_name }) => ({ utr, automation_name }))

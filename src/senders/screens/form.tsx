@@ -3,6 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { type Country, listCountries } from '../../audience/places/operations.ts';
+import { listFeedsUsing, type UsingFeed } from '../../audience/uses/operations.ts';
+import { FeedsUsing } from '../../audience/uses/screens/feeds.tsx';
 import { isTestMode } from '../../delivery/transport/relays/in-use.ts';
 import type { ById } from '../../http/pages/layout.ts';
 import { Button, LinkButton } from '../../ui/components/button.tsx';
@@ -42,7 +44,7 @@ type Values = Record<(typeof FIELDS)[number] | 'city' | 'relay_id', string>;
 
 interface Form {
   /** The sender to change, with what its deletion would stop; null for a new sender. */
-  changed: { id: string; email: string; usage: Usage } | null;
+  changed: { id: string; email: string; usage: Usage; feeds: readonly UsingFeed[] } | null;
   values: Values;
   countries: readonly Country[];
   /** The relays to choose from; null if the user may not choose. */
@@ -133,11 +135,12 @@ export async function senderForms(app: FastifyInstance): Promise<void> {
 }
 
 async function readUsage(request: FastifyRequest, id: string) {
-  const [{ from_email: email }, { usage }] = await Promise.all([
+  const [{ from_email: email }, { usage }, feeds] = await Promise.all([
     ask(request, readSender, { sender_id: id }),
     ask(request, readSenderUsage, { sender_id: id }),
+    ask(request, listFeedsUsing, { kind: 'sender', id }),
   ]);
-  return { email, usage };
+  return { email, usage, feeds };
 }
 
 /**
@@ -234,7 +237,7 @@ function RelayField({ sending, value, problems }: { sending: Sending; value: str
 
 const STOPPED = ['queued', 'sending', 'live_automations', 'drafts'] as const;
 
-function Delete({ id, email, usage }: NonNullable<Form['changed']>) {
+function Delete({ id, email, usage, feeds }: NonNullable<Form['changed']>) {
   const language = useLanguage();
   const stopped = STOPPED.filter((name) => usage[name] > 0);
   return (
@@ -250,6 +253,7 @@ function Delete({ id, email, usage }: NonNullable<Form['changed']>) {
         {stopped.map((name) => (
           <p key={name}>{language.say(`senders.delete.${name}`, { count: usage[name] })}</p>
         ))}
+        <FeedsUsing kind="sender" feeds={feeds} />
       </Confirm>
     </p>
   );

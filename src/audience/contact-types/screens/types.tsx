@@ -11,8 +11,9 @@ import { recordScreens, type Submitted } from '../../../ui/record-screens.ts';
 import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { type ContactTypeUses, countUsesOfContactType } from '../../uses/operations.ts';
+import { type ContactTypeUses, countUsesOfContactType, listFeedsUsing, type UsingFeed } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
+import { FeedsUsing } from '../../uses/screens/feeds.tsx';
 import {
   addContactType,
   type ContactType,
@@ -48,7 +49,8 @@ export async function typeScreens(app: FastifyInstance): Promise<void> {
       requireEditor(request);
       const type = await ask(request, readContactType, { contact_type_id: id });
       const { uses } = await ask(request, countUsesOfContactType, { contact_type_id: id });
-      return sendSettings(request, reply, 'lists', <OneType {...{ type, uses, shown }} />);
+      const feeds = await ask(request, listFeedsUsing, { kind: 'list', id });
+      return sendSettings(request, reply, 'lists', <OneType {...{ type, uses, feeds, shown }} />);
     },
     done: (reply, done) => backTo(reply, 'lists', `settings.done.type${done}`),
   });
@@ -106,7 +108,17 @@ function Types({
   );
 }
 
-function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUses; shown: Submitted }) {
+function OneType({
+  type,
+  uses,
+  feeds,
+  shown,
+}: {
+  type: ContactType;
+  uses: ContactTypeUses;
+  feeds: readonly UsingFeed[];
+  shown: Submitted;
+}) {
   const language = useLanguage();
   return (
     <>
@@ -130,6 +142,7 @@ function OneType({ type, uses, shown }: { type: ContactType; uses: ContactTypeUs
           <p>{language.say('lists.delete.people', { count: uses.people })}</p>
           {uses.segments > 0 && <p>{language.say('lists.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing kind="list" uses={uses} />
+          <FeedsUsing kind="list" feeds={feeds} />
         </Confirm>
         <LinkButton look="quiet" href={PATH} label={language.say('confirm.cancel')} />
       </div>

@@ -13,8 +13,9 @@ import { backTo, sendSettings } from '../../../ui/settings/frame.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
 import { fieldLabel } from '../../../ui/words/known.ts';
-import { countUsesOfField, type FieldUses } from '../../uses/operations.ts';
+import { countUsesOfField, type FieldUses, listFeedsUsing, type UsingFeed } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
+import { FeedsUsing } from '../../uses/screens/feeds.tsx';
 import { addField, deleteField, type Field, listOwnFields, renameField } from '../operations.ts';
 
 const PATH = '/settings/fields';
@@ -45,10 +46,11 @@ export async function fieldScreens(app: FastifyInstance): Promise<void> {
       if (id === null) return showAll(request, reply, shown);
       requireEditor(request);
       const { uses } = await ask(request, countUsesOfField, { id });
+      const feeds = await ask(request, listFeedsUsing, { kind: 'field', id });
       const fields = await ask(request, listOwnFields, {});
       const field = fields.find((listed) => String(listed.id) === id);
       if (field === undefined) throw notFound();
-      return sendSettings(request, reply, 'fields', <OneField {...{ field, uses, shown }} />);
+      return sendSettings(request, reply, 'fields', <OneField {...{ field, uses, feeds, shown }} />);
     },
     done: (reply, done) => backTo(reply, 'fields', `settings.done.field${done}`),
   });
@@ -100,7 +102,17 @@ function Fields({ fields, canChange, shown }: { fields: readonly Field[]; canCha
   );
 }
 
-function OneField({ field, uses, shown }: { field: Field; uses: FieldUses; shown: Submitted }) {
+function OneField({
+  field,
+  uses,
+  feeds,
+  shown,
+}: {
+  field: Field;
+  uses: FieldUses;
+  feeds: readonly UsingFeed[];
+  shown: Submitted;
+}) {
   const language = useLanguage();
   const label = fieldLabel(language, field.field_name);
   return (
@@ -128,6 +140,7 @@ function OneField({ field, uses, shown }: { field: Field; uses: FieldUses; shown
           <p>{language.say('fields.delete.values')}</p>
           {uses.segments > 0 && <p>{language.say('fields.delete.segments', { count: uses.segments })}</p>}
           <CampaignsUsing kind="field" uses={uses} />
+          <FeedsUsing kind="field" feeds={feeds} />
         </Confirm>
         <LinkButton look="quiet" href={PATH} label={language.say('confirm.cancel')} />
       </div>

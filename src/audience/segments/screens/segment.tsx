@@ -15,8 +15,9 @@ import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { withQuery } from '../../../ui/with-query.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
-import { countUsesOfSegment, type SegmentUses } from '../../uses/operations.ts';
+import { countUsesOfSegment, listFeedsUsing, type SegmentUses, type UsingFeed } from '../../uses/operations.ts';
 import { CampaignsUsing } from '../../uses/screens/campaigns.tsx';
+import { FeedsUsing } from '../../uses/screens/feeds.tsx';
 import {
   addRecipientByHand,
   deleteSegment,
@@ -100,10 +101,11 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     const segment = await ask(request, readSegment, { segment_id: request.params.id });
     const { after } = request.query;
     const segment_id = segment.id;
-    const [choices, { problem }, { uses }, recipients] = await Promise.all([
+    const [choices, { problem }, { uses }, feeds, recipients] = await Promise.all([
       readRuleChoices(request),
       ask(request, readSegmentProblem, { segment_id }),
       ask(request, countUsesOfSegment, { segment_id }),
+      ask(request, listFeedsUsing, { kind: 'segment', id: segment_id }),
       ask(request, listRecipients, {
         segment_id,
         limit: ROWS_PER_PAGE + 1,
@@ -121,7 +123,7 @@ export async function segmentScreen(app: FastifyInstance): Promise<void> {
     } as const;
     const content = (
       <SegmentView
-        {...{ segment, problem, choices, uses, canChange }}
+        {...{ segment, problem, choices, uses, feeds, canChange }}
         {...values}
         members={recipients.slice(0, ROWS_PER_PAGE)}
         hasMore={recipients.length > ROWS_PER_PAGE}
@@ -137,6 +139,7 @@ interface Props extends SubmittedMember {
   problem: Said | null;
   choices: RuleChoices;
   uses: SegmentUses;
+  feeds: readonly UsingFeed[];
   canChange: boolean;
   members: readonly Recipient[];
   hasMore: boolean;
@@ -146,7 +149,7 @@ interface Props extends SubmittedMember {
 
 function SegmentView(props: Props) {
   const language = useLanguage();
-  const { segment, problem, choices, uses, canChange } = props;
+  const { segment, problem, choices, uses, feeds, canChange } = props;
   return (
     <>
       <PeopleTabs current="segments" />
@@ -180,6 +183,7 @@ function SegmentView(props: Props) {
             >
               <p>{language.say('segments.delete.people', { count: uses.people })}</p>
               <CampaignsUsing kind="segment" uses={uses} />
+              <FeedsUsing kind="segment" feeds={feeds} />
             </Confirm>
           </div>
         </>

@@ -13,6 +13,8 @@ import { ask, attempt } from '../../../ui/operations.ts';
 import { languageOf, sendPage } from '../../../ui/page.tsx';
 import { requireEditor, viewerOf } from '../../../ui/signed-in.ts';
 import { useLanguage } from '../../../ui/words/index.ts';
+import { listFeedsUsing, type UsingFeed } from '../../uses/operations.ts';
+import { FeedsUsing } from '../../uses/screens/feeds.tsx';
 import { addGroup, changeGroup, deleteGroup, type GroupAndUses, listGroups, readGroupAndUses } from '../groups.ts';
 import { UnsubscribesTabs } from './kinds.tsx';
 
@@ -104,7 +106,7 @@ async function groupPages(app: FastifyInstance): Promise<void> {
   });
 
   pageRoute<ById>(app, `${LIST_PATH}/:id/edit`, async (request, reply) => {
-    const existing = await ask(request, readGroupAndUses, request.params);
+    const existing = await readExisting(request);
     return show(request, reply, { existing, values: existing.group });
   });
 
@@ -112,7 +114,7 @@ async function groupPages(app: FastifyInstance): Promise<void> {
     const values = GROUP_FORM.read(request);
     const changed = await attempt(request, changeGroup, { ...request.params, ...values });
     if (!('problems' in changed)) return saved(reply, values);
-    const existing = await ask(request, readGroupAndUses, request.params);
+    const existing = await readExisting(request);
     return show(request, reply.code(changed.status), { existing, values, problems: changed.problems });
   });
 
@@ -130,9 +132,20 @@ function saved(reply: FastifyReply, { group_name: name }: FormValues) {
   return reply.redirect(LIST_PATH, 303);
 }
 
+interface ExistingGroup extends GroupAndUses {
+  /** The active feeds that use the group. */
+  feeds: readonly UsingFeed[];
+}
+
+async function readExisting(request: FastifyRequest<ById>): Promise<ExistingGroup> {
+  const { id } = request.params;
+  const existing = await ask(request, readGroupAndUses, { id });
+  return { ...existing, feeds: await ask(request, listFeedsUsing, { kind: 'topic', id }) };
+}
+
 interface GroupForm {
   /** The group to change; absent for a new one. */
-  existing?: GroupAndUses;
+  existing?: ExistingGroup;
   values: Readonly<Record<string, unknown>>;
   problems?: Problems;
 }
@@ -163,7 +176,7 @@ function show(request: FastifyRequest, reply: FastifyReply, { existing, values, 
 }
 
 /** The button that deletes the group, or the records that prevent it. */
-function Delete({ group, uses: { single_sends: campaigns, automations } }: GroupAndUses) {
+function Delete({ group, uses: { single_sends: campaigns, automations }, feeds }: ExistingGroup) {
   const language = useLanguage();
   const { id, group_name: name, unsubscribe_clients_count: people } = group;
   if (campaigns + automations > 0) {
@@ -185,6 +198,7 @@ function Delete({ group, uses: { single_sends: campaigns, automations } }: Group
       >
         <p>{language.say('topics.delete.stays')}</p>
         {people > 0 && <p>{language.say('topics.delete.people', { count: people })}</p>}
+        <FeedsUsing kind="topic" feeds={feeds} />
       </Confirm>
     </div>
   );
