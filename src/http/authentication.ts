@@ -16,8 +16,8 @@ import { isSameOrigin } from './same-origin.ts';
 declare module 'fastify' {
   interface FastifyRequest extends Caller {
     /**
-     * Checks the caller again during long answers: throws 401 or 403 if the keys or session are no longer valid. This check does not count
-     * as activity of the session.
+     * Checks the caller again during long answers and after uploads: throws 401 or 403 if the keys or session are no longer valid. In the API,
+     * this check does not count as activity of the session.
      */
     requireCaller(): void;
   }

@@ -56,7 +56,7 @@ t.test('a form is added, read, changed and deleted', async (t) => {
   t.equal((await app.one.call('DELETE', '/forms/delete', { query: { id } })).status, 200);
   t.equal((await app.one.call('GET', '/forms/details', { query: { id } })).status, 404);
   const actions = app.db.prepare("SELECT action FROM audit_log WHERE action LIKE 'form%' ORDER BY id").pluck().all();
-  t.strictSame(actions, ['form_added', 'form_changed', 'form_changed', 'form_changed', 'form_removed']);
+  t.strictSame(actions, ['form_added', ...Array<string>(4).fill('form_changed'), 'form_removed']);
 });
 
 t.test(

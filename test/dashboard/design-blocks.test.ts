@@ -173,7 +173,7 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await edited.waitFor();
     await page.keyboard.press('ControlOrMeta+A');
     t.equal(await paste(FROM_WORD), CLEAN_WORD);
-    await page.getByText('Images were left out. Add them with the block “Image”.').waitFor();
+    await page.getByText('The images were not pasted. Add them with the block “Image”.').waitFor();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('Dear ');
     t.match(

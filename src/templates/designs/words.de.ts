@@ -158,7 +158,7 @@ export const designer: Translation<typeof english> = {
   'designer.picture': 'Bild wählen',
   'designer.picture.none': 'Noch keine Bilder. Fügen Sie eines hinzu.',
   'designer.picture.add': 'Bilder hinzufügen',
-  'designer.pasted.images': 'Bilder wurden weggelassen. Fügen Sie sie mit dem Baustein „Bild“ hinzu.',
+  'designer.pasted.images': 'Die Bilder wurden nicht mit eingefügt. Fügen Sie sie mit dem Baustein „Bild“ hinzu.',
   'designer.picture.adding': 'Bilder werden hinzugefügt …',
   'designer.picture.hint': 'Dateien wählen, hierher ziehen oder einfügen.',
   'designer.picture.alt': 'Alternativtext',

@@ -154,7 +154,7 @@ export const designer = {
   'designer.picture': 'Choose an image',
   'designer.picture.none': 'No images yet. Add one.',
   'designer.picture.add': 'Add images',
-  'designer.pasted.images': 'Images were left out. Add them with the block “Image”.',
+  'designer.pasted.images': 'The images were not pasted. Add them with the block “Image”.',
   'designer.picture.adding': 'Adding images …',
   'designer.picture.hint': 'Choose files, drop them here or paste them.',
   'designer.picture.alt': 'Alternative text',
