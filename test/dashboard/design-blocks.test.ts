@@ -178,14 +178,16 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
     await page.keyboard.type('Dear ');
     t.match(
       await paste('<meta charset="utf-8"><span style="font: 9px Arial; color: red">friend</span>'),
-      /^Dear(?: |&nbsp;)friend$/,
+      /^<p>Dear(?: |&nbsp;)friend<\/p>$/,
     );
     await page.keyboard.press('ControlOrMeta+A');
     t.equal(await paste(FROM_DOCUMENT), '<p>One <strong>two</strong> <em>three</em></p><ul><li>Four</li></ul>');
     await page.keyboard.press('Escape');
     await save();
     t.match(stored(), '<p>One <strong>two</strong> <em>three</em></p><ul><li>Four</li></ul>');
-    t.strictSame(complaints, []);
+    // Chromium says of the handler in the pasted text that it is not run.
+    t.match(complaints, [/^Executing inline event handler/]);
+    t.equal(complaints.length, 1);
   });
 
   t.test('in German the page, its blocks and what they say are German', async (t) => {
