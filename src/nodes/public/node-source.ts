@@ -133,7 +133,7 @@ export function nodeSource({ connection, hits, tokens, publicUrl }: NodeSourceDe
     async readValues(ids, purpose, token) {
       const values = await ask('values', { purpose, token }).catch(() => null);
       if (values !== null) return values;
-      // Without the controller, values are as for a deleted contact: placeholders have their defaults.
+      // Without the controller, values are as for a deleted contact: merge tags have their defaults.
       const { sender_name = '', sender_address = '' } = (await findMailing(ids)) ?? {};
       return { sender_name, sender_address };
     },
