@@ -195,7 +195,6 @@ t.test('in the browser', { skip: skipWithout('chromium') }, async (t) => {
 
     await page.getByRole('button', { name: 'Style' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Text', exact: true }).press('Enter');
     await page.getByLabel('Size', { exact: true }).first().waitFor();
     t.strictSame(await page.evaluate(NAMELESS), [], 'and so has every field of the style');
     await page.getByRole('button', { name: 'Blocks' }).focus();
